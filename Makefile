@@ -1,0 +1,68 @@
+# Every target makes the environment first; it needs Python 3.11 or newer and this file.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.klapper-ready
+BENCH_READY := $(VENV)/.klapper-bench-ready
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+HEADLINE := wedged-disc
+HEADLINE_FIGURE := forces
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help env demo test test-all bench lint picture clean
+
+help:
+	@echo "make env       the environment in $(VENV), with $(BIN)/klapper"
+	@echo "make demo      run the headline example and write its report page"
+	@echo "make test      all tests but the long reproductions"
+	@echo "make test-all  all tests"
+	@echo "make bench     timings beside other programs"
+	@echo "make lint      style and types"
+	@echo "make picture   draw the picture of the README again"
+	@echo "make clean     remove the environment and what was written"
+
+# An environment that was moved, or lost its parts, is made anew; one with older pins is brought up to date.
+env:
+	@test "$$(cat $(READY) 2>/dev/null)" = "$(CURDIR)" && $(BIN)/klapper --version >/dev/null 2>&1 \
+		&& $(BIN)/python -m pip check --disable-pip-version-check >/dev/null 2>&1 || rm -f $(READY)
+	@$(MAKE) -s $(READY)
+
+$(READY): constraints.txt pyproject.toml
+	@echo "Making the environment in $(VENV) …"
+	@test -f $@ || $(PYTHON) -m venv --clear $(VENV)
+	@rm -f $@ $(BENCH_READY)
+	@$(PIP) pip setuptools
+	@$(PIP) --no-build-isolation --editable '.[dev]'
+	@echo "$(CURDIR)" > $@
+
+$(BENCH_READY): $(READY)
+	@$(PIP) --no-build-isolation --editable '.[dev,bench]'
+	@touch $@
+
+demo: env
+	@$(BIN)/klapper run $(HEADLINE) --out out/$(HEADLINE)
+
+test: env
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow"
+
+test-all: env
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+bench: env
+	@$(MAKE) -s $(BENCH_READY)
+	$(BIN)/klapper bench
+
+lint: env
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+picture: env
+	@$(BIN)/klapper run $(HEADLINE) --out out/$(HEADLINE)
+	@mkdir -p docs/images
+	cp out/$(HEADLINE)/$(HEADLINE_FIGURE).png docs/images/$(HEADLINE).png
+
+clean:
+	rm -rf $(VENV) out

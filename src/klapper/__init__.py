@@ -1,0 +1,24 @@
+"""klapper: nonsmooth structural dynamics.
+
+Structures and bodies whose parts touch, stick, slip, lift off and hit each other, computed without smearing those
+events away. Rooms load when they are first used, so that ``import klapper`` stays fast.
+"""
+
+from importlib import import_module
+from types import ModuleType
+
+__version__ = "0.1.0"
+
+_ROOMS = ("convex", "complementarity", "gallery", "report")
+
+__all__ = ["__version__", *_ROOMS]
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _ROOMS:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; rooms are {', '.join(_ROOMS)}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""Complementarity and contact problems."""

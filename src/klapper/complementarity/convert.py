@@ -1,0 +1,235 @@
+"""One problem written as another; each conversion is explicit and knows the way back.
+
+    mixed → linear        by elimination of the free unknowns, A₂₂ − A₂₁ A₁₁⁻¹ A₁₂      Waltersberger App. B
+    mixed → linear        by splitting them, x = x⁺ − x⁻, when A₁₁ is singular
+    contact → mixed       (λ_N, β, z) with polygonal or planar friction                  (3.97), (4.17)-(4.20)
+    quadratic program → mixed
+The conversion to the nonlinear problem with the exact disc, (4.22)-(4.27), is in ``exact_disc.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sparse
+from scipy.sparse.linalg import LinearOperator
+
+from klapper.complementarity.errors import NotApplicable
+from klapper.complementarity.frictional_contact import FrictionalContact
+from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity
+from klapper.convex import RegularPolygon
+
+P = TypeVar("P")
+
+
+@dataclass(frozen=True)
+class Conversion(Generic[P]):
+    """The converted ``problem``, ``recover`` from its unknowns to the original ones, and ``lift`` for the other way."""
+
+    problem: P
+    recover: Callable[[np.ndarray], np.ndarray]
+    lift: Callable[[np.ndarray], np.ndarray]
+
+
+def eliminate_free(problem: MixedComplementarity) -> Conversion[LinearComplementarity]:
+    """Eliminate the free unknowns with their own equations; they must determine them uniquely.
+
+    Raises :class:`NotApplicable` if A₁₁ is singular to round-off (redundant equations): use :func:`split_free`.
+    """
+    matrix = dense(problem.matrix)
+    one, two = problem.free, ~problem.free
+    a11, a12, b1 = matrix[np.ix_(one, one)], matrix[np.ix_(one, two)], problem.offset[one]
+    a21, a22, b2 = matrix[np.ix_(two, one)], matrix[np.ix_(two, two)], problem.offset[two]
+    scale_row, scale_column, _ = equilibrium(a11, np.zeros(len(b1)))
+    scaled = scale_row[:, None] * a11 * scale_column
+    if one.any() and np.linalg.cond(scaled) > 1e13:
+        raise NotApplicable(
+            "The free unknowns are not determined by their own equations (A11 is singular): some constraints are "
+            "redundant. Use split_free, or leave the choice to solve()."
+        )
+    factors = scipy.linalg.lu_factor(scaled, check_finite=False) if one.any() else None
+
+    def solve_free(rhs: np.ndarray) -> np.ndarray:
+        if factors is None:
+            return np.zeros_like(rhs)
+        scaled_rhs = (scale_row * rhs.T).T
+        return (scale_column * scipy.linalg.lu_solve(factors, scaled_rhs, check_finite=False).T).T
+
+    reduced = LinearComplementarity(
+        a22 - a21 @ solve_free(a12),
+        b2 - a21 @ solve_free(b1),
+        names=tuple(name for name, kept in zip(problem.names, two, strict=True) if kept),
+    )
+
+    def recover(x2: np.ndarray) -> np.ndarray:
+        x = np.empty(problem.size)
+        x[two] = x2
+        x[one] = -solve_free(b1 + a12 @ x2)
+        return x
+
+    return Conversion(reduced, recover, lambda x: x[two])
+
+
+def split_free(problem: MixedComplementarity) -> Conversion[LinearComplementarity]:
+    """Write each free unknown as x⁺ − x⁻; its equation becomes two opposite inequalities. Works for any A₁₁."""
+    matrix, one, size = problem.matrix, np.flatnonzero(problem.free), problem.size
+    matrix = dense(matrix)
+    upper = np.hstack([matrix, -matrix[:, one]])
+    lower = -np.hstack([matrix[one], -matrix[np.ix_(one, one)]])
+    names = problem.names + tuple(f"minus {problem.names[i]}" for i in one)
+    split = LinearComplementarity(
+        np.vstack([upper, lower]), np.concatenate([problem.offset, -problem.offset[one]]), names=names
+    )
+
+    def recover(split_x: np.ndarray) -> np.ndarray:
+        x = split_x[:size].copy()
+        x[one] -= split_x[size:]
+        return x
+
+    def lift(x: np.ndarray) -> np.ndarray:
+        positive = x.copy()
+        positive[one] = np.maximum(x[one], 0.0)
+        return np.concatenate([positive, np.maximum(-x[one], 0.0)])
+
+    return Conversion(split, recover, lift)
+
+
+def polygonal(contact: FrictionalContact) -> Conversion[MixedComplementarity]:
+    """Contact with planar or polygonal friction in the unknowns (λ_B, λ_N, β, z), Waltersberger (4.17)-(4.20).
+
+    λ_T = Σ β_k e_k with β ≥ 0 and Σ β_k ≤ ρ; z is the sliding speed in the polygon's norm. Exact for planar contacts
+    (β₁ − β₂); for spatial ones ``contact.polygon`` must be set. λ_B, the forces of two-sided constraints, are free.
+    """
+    if contact.tangential.shape[1] == 2 and contact.polygon is None and len(contact.tangential):
+        raise NotApplicable(
+            "The friction disc is exact, which is not a linear problem; give polygon = an even number of vertices, "
+            "or use exact_disc_problem."
+        )
+    normal, bilateral = contact.normal, contact.bilateral
+    holding = (contact.limit > 0) | (
+        np.diff(contact.friction.indptr) > 0
+    )  # patches that can carry a force at all
+    tangential, friction = contact.tangential[holding], contact.friction.toarray()[holding]
+    patch_names = tuple(np.array(contact.tangential_names, dtype=object)[holding])
+    patches, directions = tangential.shape
+    if directions == 1:
+        vertices = np.array([[1.0, -1.0]])
+    else:
+        vertices = RegularPolygon(1.0, contact.polygon).directions
+    corners = vertices.shape[1]
+    spread = np.zeros(
+        (contact.size, len(bilateral) + len(normal) + patches * corners)
+    )  # columns: λ_B, λ_N, β
+    spread[bilateral, np.arange(len(bilateral))] = 1.0
+    spread[normal, len(bilateral) + np.arange(len(normal))] = 1.0
+    first = len(bilateral) + len(normal)
+    for i, rows in enumerate(tangential):
+        spread[np.ix_(rows, first + i * corners + np.arange(corners))] = vertices
+    forces = spread.shape[1]
+    ones = np.kron(np.eye(patches), np.ones((corners, 1)))
+    matrix = np.zeros((forces + patches, forces + patches))
+    matrix[:forces, :forces] = spread.T @ (dense(contact.delassus) @ spread)
+    matrix[first:forces, forces:] = ones
+    matrix[forces:, len(bilateral) : first] = friction
+    matrix[forces:, first:forces] = -ones.T
+    offset = np.concatenate([spread.T @ contact.free_velocity, contact.limit[holding]])
+    labels = [f"{name} corner {k}" for name in patch_names for k in range(corners)]
+    names = (
+        contact.bilateral_names
+        + tuple(f"{name} normal" for name in contact.normal_names)
+        + tuple(labels)
+        + tuple(f"{name} sliding speed" for name in patch_names)
+    )
+    mixed = MixedComplementarity(matrix, offset, free=len(bilateral), names=names)
+
+    def lift(force: np.ndarray) -> np.ndarray:
+        parts = np.zeros((patches, corners))
+        speed = np.zeros(patches)
+        velocity = contact.image(force)
+        for i, rows in enumerate(tangential):
+            parts[i] = _corner_weights(vertices, force[rows])
+            speed[i] = max(0.0, float(np.max(-vertices.T @ velocity[rows])))
+        return np.concatenate([force[bilateral], force[normal], parts.ravel(), speed])
+
+    return Conversion(mixed, lambda x: spread @ x[:forces], lift)
+
+
+def as_linear(problem: Any) -> Conversion[LinearComplementarity]:
+    """Any problem that is linear in disguise as a plain one: mixed problems, planar and polygonal friction."""
+    if isinstance(problem, LinearComplementarity):
+        return Conversion(problem, lambda x: x, lambda x: x)
+    if isinstance(problem, FrictionalContact):
+        mixed = polygonal(problem)
+        return _chain(mixed, as_linear(mixed.problem))
+    if isinstance(problem, MixedComplementarity):
+        try:
+            return eliminate_free(problem)
+        except NotApplicable:
+            return split_free(problem)
+    raise NotApplicable(f"A {problem.kind} cannot be written as a linear complementarity problem.")
+
+
+def is_linear(problem: Any) -> bool:
+    """Whether :func:`as_linear` applies."""
+    if isinstance(problem, FrictionalContact):
+        disc = problem.tangential.shape[1] == 2 and problem.polygon is None and len(problem.tangential) > 0
+        return not disc and not isinstance(problem.delassus, LinearOperator)
+    return isinstance(problem, LinearComplementarity | MixedComplementarity)
+
+
+def _chain(first: Conversion[Any], second: Conversion[P]) -> Conversion[P]:
+    return Conversion(
+        second.problem, lambda x: first.recover(second.recover(x)), lambda x: second.lift(first.lift(x))
+    )
+
+
+def quadratic_program(
+    hessian: Any, gradient: Any, constraints: Any, bounds: Any
+) -> Conversion[MixedComplementarity]:
+    """The optimality conditions of min ½ vᵀH v + gᵀv subject to C v ≥ d, in the unknowns (v free, multipliers ≥ 0).
+
+    ``recover`` returns v. With H = M and g = −M v⁻ this is the frictionless impact, Waltersberger (3.111).
+    """
+    hessian = np.asarray(hessian, dtype=float)
+    gradient = np.asarray(gradient, dtype=float)
+    constraints = np.atleast_2d(np.asarray(constraints, dtype=float))
+    bounds = np.asarray(bounds, dtype=float)
+    count = len(bounds)
+    matrix = np.block([[hessian, -constraints.T], [constraints, np.zeros((count, count))]])
+    mixed = MixedComplementarity(matrix, np.concatenate([gradient, -bounds]), free=len(gradient))
+    size = len(gradient)
+    return Conversion(mixed, lambda x: x[:size], lambda v: np.concatenate([v, np.zeros(count)]))
+
+
+def dense(matrix: Any) -> np.ndarray:
+    """A dense copy of a dense, sparse or operator matrix."""
+    if isinstance(matrix, LinearOperator):
+        return np.asarray(matrix @ np.eye(matrix.shape[1]))
+    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+
+
+def equilibrium(matrix: np.ndarray, offset: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Row and column scales, and a scale of the offset, that bring the largest entries near one."""
+    from klapper.complementarity.kernels.linear import equilibrate
+
+    row, column = np.empty(len(matrix)), np.empty(len(matrix))
+    beta = equilibrate(np.ascontiguousarray(matrix), offset, row, column)
+    return row, column, beta
+
+
+def _corner_weights(vertices: np.ndarray, force: np.ndarray) -> np.ndarray:
+    """Non-negative weights of two neighbouring corners that sum up to the force."""
+    weights = np.zeros(vertices.shape[1])
+    if vertices.shape[0] == 1:
+        weights[0 if force[0] >= 0 else 1] = abs(force[0])
+        return weights
+    count = vertices.shape[1]
+    angle = np.arctan2(force[1], force[0]) % (2 * np.pi)
+    left = int(angle // (2 * np.pi / count)) % count
+    pair = [left, (left + 1) % count]
+    weights[pair] = np.linalg.solve(vertices[:, pair], force)
+    return np.maximum(weights, 0.0)

@@ -1,0 +1,181 @@
+"""``solve``: one call for every problem, with a check that no answer escapes.
+
+``auto`` orders the solvers by the problem's structure and size and goes on to the next one when one fails. Whatever
+claims success is measured against the problem; only a point that passes is returned.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from klapper.complementarity.active_set import ActiveSet, is_symmetric
+from klapper.complementarity.checking import as_vector
+from klapper.complementarity.convert import as_linear, is_linear
+from klapper.complementarity.enumeration import Enumeration, count_combinations
+from klapper.complementarity.errors import (
+    ComplementarityError,
+    InvalidProblem,
+    NoSolution,
+    NotApplicable,
+    NotDecided,
+    Unverified,
+)
+from klapper.complementarity.feasibility import contradiction
+from klapper.complementarity.frictional_contact import FrictionalContact
+from klapper.complementarity.gauss_seidel import GaussSeidel
+from klapper.complementarity.lemke import Lemke
+from klapper.complementarity.newton import Newton
+from klapper.complementarity.problem import LinearComplementarity, Problem
+from klapper.complementarity.prox import Prox
+from klapper.complementarity.solution import Attempt, Solution
+from klapper.complementarity.solver import Solver
+
+P = TypeVar("P", bound=Problem)
+
+SOLVERS: dict[str, type[Any]] = {
+    solver.name: solver for solver in (ActiveSet, Lemke, GaussSeidel, Prox, Newton, Enumeration)
+}
+COMPILED_SIZE = 1500  # above this a dense pivoting method is not the first choice
+FEW_COMBINATIONS = 1 << 12
+
+
+def solve(
+    problem: P, solver: str | Solver = "auto", *, tolerance: float = 1e-9, start: Any = None
+) -> Solution[P]:
+    """Solve a complementarity or contact problem and verify the answer.
+
+    ``solver``     "auto", a solver's name, or a solver object with options, e.g. ``Lemke(covering=d)``
+    ``tolerance``  allowed size of every residual, dimensionless
+    ``start``      guess of x (n,), e.g. the last step's forces
+
+    Returns a verified :class:`Solution`; raises a :class:`ComplementarityError` otherwise: :class:`NoSolution` if it is
+    proved that there is none, :class:`NotDecided` if every applicable solver gave up.
+
+    >>> solve(LinearComplementarity([[2.0, 1.0], [1.0, 2.0]], [-1.0, 1.0])).x.tolist()
+    [0.5, 0.0]
+    """
+    guess = None if start is None else as_vector(start, "start", problem.size)
+    if not tolerance > 0:
+        raise InvalidProblem(f"tolerance is {tolerance}; it must be positive, e.g. 1e-9.")
+    if solver == "auto":
+        if type(problem) is LinearComplementarity:
+            quick = _compiled(problem, guess, tolerance)
+            if quick is not None:
+                return quick
+        return _solve_in_turn(problem, guess, tolerance)
+    return _solve_by(problem, _named(solver), guess, tolerance, ())
+
+
+def _compiled(problem: Any, guess: np.ndarray | None, tolerance: float) -> Solution[Any] | None:
+    """The short way for small dense linear problems: choice of method, pivots and check in one compiled call."""
+    from klapper.complementarity.kernels.batch import solve_one
+
+    n = problem.size
+    if n > COMPILED_SIZE or not isinstance(problem.matrix, np.ndarray):
+        return None
+    x = np.empty(n)
+    chosen = np.zeros(n, dtype=np.bool_) if guess is None else guess > 0
+    status, method, iterations, _ = solve_one(problem.matrix, problem.offset, chosen, tolerance, x)
+    if status != 0:
+        return None
+    return Solution(problem, x, (Attempt("lemke" if method else "active-set", "solved", iterations),))
+
+
+def _solve_by(
+    problem: P, solver: Solver, guess: np.ndarray | None, tolerance: float, attempts: tuple[Attempt, ...]
+) -> Solution[P]:
+    obstacle = solver.obstacle(problem)
+    if obstacle:
+        raise NotApplicable(obstacle, attempts)
+    try:
+        answer = solver.attempt(problem, guess, tolerance)
+    except ComplementarityError as error:
+        error.attempts = (*attempts, Attempt(solver.name, str(error)))
+        raise
+    done = Attempt(solver.name, "solved", answer.iterations)
+    solution = Solution(problem, answer.x, (*attempts, done))
+    try:
+        return solution.verify(tolerance)
+    except Unverified as error:
+        error.attempts = (*attempts, Attempt(solver.name, str(error), answer.iterations))
+        raise
+
+
+def _solve_in_turn(problem: P, guess: np.ndarray | None, tolerance: float) -> Solution[P]:
+    attempts: tuple[Attempt, ...] = ()
+    for solver in _candidates(problem):
+        try:
+            return _solve_by(problem, solver, guess, tolerance, attempts)
+        except NoSolution:
+            raise
+        except ComplementarityError as error:
+            attempts = error.attempts or (*attempts, Attempt(solver.name, str(error)))
+    reason = contradiction(problem)
+    if reason:
+        raise NoSolution(reason, attempts)
+    tried = "; ".join(str(attempt) for attempt in attempts)
+    raise NotDecided(
+        f"No solver found a solution of the {problem.kind}, and it is not proved that there is none. With friction a "
+        f"rigid model may have no solution (Painlevé) or several. Tried: {tried}",
+        attempts,
+    )
+
+
+def _candidates(problem: Any) -> Iterator[Solver]:
+    """Solvers in the order in which they are worth trying."""
+    if isinstance(problem, FrictionalContact) and isinstance(problem.delassus, LinearOperator):
+        yield Prox()
+        return
+    if isinstance(problem, FrictionalContact) and not is_linear(problem):
+        yield GaussSeidel(max_sweeps=2000)
+        yield Newton()
+        yield GaussSeidel(max_sweeps=50_000)
+        yield Prox()
+        return
+    if not is_linear(problem):
+        yield Newton()
+        return
+    if problem.size <= COMPILED_SIZE:
+        linear = as_linear(problem).problem
+        if is_symmetric(linear.matrix):
+            yield ActiveSet()
+        yield Lemke()
+        combinations = count_combinations(problem) or np.inf
+        if combinations <= FEW_COMBINATIONS:
+            yield Enumeration()
+            return
+        for covering in _other_coverings(linear.size):
+            yield Lemke(covering=covering)
+        yield Newton()
+        if not Enumeration().obstacle(problem):
+            yield Enumeration()
+    else:
+        if not GaussSeidel().obstacle(problem):
+            yield GaussSeidel(max_sweeps=500)
+        yield Newton()
+        yield Lemke()
+
+
+def _other_coverings(n: int) -> Iterator[np.ndarray]:
+    """A few covering vectors that differ from all ones, the same in every run."""
+    generator = np.random.default_rng(n)
+    yield np.linspace(1.0, 2.0, n)
+    yield np.linspace(2.0, 1.0, n)
+    for _ in range(4):
+        yield np.exp(generator.uniform(-2.0, 2.0, n))
+
+
+def _named(solver: str | Solver) -> Solver:
+    if not isinstance(solver, str):
+        return solver
+    if solver not in SOLVERS:
+        near = difflib.get_close_matches(solver, SOLVERS, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise InvalidProblem(f"There is no solver {solver!r}; allowed are auto, {', '.join(SOLVERS)}.{hint}")
+    chosen: Solver = SOLVERS[solver]()
+    return chosen

@@ -1,0 +1,339 @@
+"""Contact with Coulomb friction, in local contact coordinates.
+
+    v = W λ + b                         relative velocities (or accelerations) from forces (or impulses)
+    0 ≤ λ_N ⟂ v_N ≥ 0                   Signorini                                  Waltersberger (3.86), (4.23)
+    −v_T ∈ N_D(λ_T),  |D| = ρ           Coulomb: maximum dissipation over the disc  (3.45), (4.24)
+    ρ = limit + μ λ_N                   friction limit, (3.74); ``limit`` is a given part, e.g. a bolt's preload
+    v_B = 0                             two-sided constraints, λ_B free
+
+D is the exact disc or the regular polygon with an even number of vertices on its rim (3.61)-(3.63).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sparse
+from scipy.sparse.linalg import LinearOperator
+
+from klapper.complementarity.checking import Matrix, as_names, as_square_matrix, as_vector
+from klapper.complementarity.errors import InvalidProblem
+from klapper.complementarity.residuals import Residuals
+from klapper.convex import RegularPolygon
+
+OPEN, STICK, SLIP = 0, 1, 2
+STATE_NAMES = ("open", "stick", "slip")
+
+
+class FrictionalContact:
+    """A contact problem with friction for ``len(friction)`` contacts.
+
+    ``delassus``       W (n d, n d) [1/kg], dense, sparse, or a scipy ``LinearOperator``
+    ``free_velocity``  b (n d,) [m/s], the relative velocities without contact forces
+    ``friction``       μ (n,) or one number
+    ``dimension``      d = 3 (normal, two tangential rows per contact), 2 (normal, one tangential) or 1 (normal only)
+    ``limit``          given part of the friction limit (n,) [N s], independent of λ_N
+    ``polygon``        None for the exact disc, or an even number of vertices
+    ``names``          one name per contact
+
+    Rows are ordered contact by contact: normal first, then tangential. Use :meth:`from_parts` for any other layout, for
+    two-sided constraints, for friction without a normal contact and for a full μ matrix.
+
+    >>> block = FrictionalContact(np.eye(3), [-1.0, 0.2, 0.0], friction=0.5)
+    >>> block.residuals(np.array([1.0, -0.2, 0.0])).worst
+    0.0
+    """
+
+    kind = "frictional contact problem"
+
+    def __init__(
+        self,
+        delassus: Any,
+        free_velocity: Any,
+        friction: Any = 0.0,
+        *,
+        dimension: int = 3,
+        limit: Any = 0.0,
+        polygon: int | None = None,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        if dimension not in (1, 2, 3):
+            raise InvalidProblem(f"dimension is {dimension}; allowed are 1, 2 and 3.")
+        velocity = as_vector(free_velocity, "free_velocity")
+        if velocity.size % dimension:
+            raise InvalidProblem(
+                f"free_velocity has {velocity.size} entries, expected a multiple of dimension = {dimension}."
+            )
+        rows = np.arange(velocity.size).reshape(-1, dimension)
+        contacts = len(rows)
+        coefficient = as_vector(friction, "friction", contacts)
+        if dimension == 1 and np.any(coefficient):
+            raise InvalidProblem(
+                "friction is given for dimension = 1, which has no tangential rows; use 2 or 3."
+            )
+        names = as_names(names, contacts, "contact ")
+        self._setup(
+            delassus,
+            velocity,
+            normal=rows[:, 0],
+            tangential=rows[:, 1:] if dimension > 1 else np.empty((0, 1), dtype=int),
+            friction=sparse.diags_array(coefficient).tocsr()
+            if dimension > 1
+            else sparse.csr_array((0, contacts)),
+            limit=as_vector(limit, "limit", contacts) if dimension > 1 else np.empty(0),
+            bilateral=np.empty(0, dtype=int),
+            polygon=polygon,
+            normal_names=names,
+            tangential_names=names if dimension > 1 else (),
+            bilateral_names=(),
+        )
+
+    @classmethod
+    def from_parts(
+        cls,
+        delassus: Any,
+        free_velocity: Any,
+        *,
+        normal: Any = (),
+        tangential: Any = (),
+        friction: Any = 0.0,
+        limit: Any = 0.0,
+        bilateral: Any = (),
+        polygon: int | None = None,
+        normal_names: Sequence[str] | None = None,
+        tangential_names: Sequence[str] | None = None,
+        bilateral_names: Sequence[str] | None = None,
+    ) -> FrictionalContact:
+        """A problem whose rows are named one by one.
+
+        ``normal`` (m,), ``tangential`` (s,) or (s, 1 or 2) and ``bilateral`` (k,) hold row numbers of W; together they
+        must name every row once. ``friction`` is μ: one number or (s,) when the friction patches belong to the normal
+        contacts one by one (s = m), otherwise a matrix (s, m), dense or sparse. ``limit`` is (s,).
+        """
+        problem = cls.__new__(cls)
+        velocity = as_vector(free_velocity, "free_velocity")
+        normal = np.atleast_1d(np.asarray(normal, dtype=int))
+        tangential = np.asarray(tangential, dtype=int)
+        tangential = tangential.reshape(-1, 1) if tangential.ndim < 2 else tangential
+        bilateral = np.atleast_1d(np.asarray(bilateral, dtype=int))
+        patches, contacts = len(tangential), len(normal)
+        if tangential.shape[1] not in (1, 2):
+            raise InvalidProblem(f"tangential has shape {tangential.shape}, expected (s, 1) or (s, 2).")
+        rows = np.sort(np.concatenate([normal, tangential.ravel(), bilateral]))
+        if not np.array_equal(rows, np.arange(velocity.size)):
+            raise InvalidProblem(
+                f"normal, tangential and bilateral name {rows.size} rows, but must name each of the "
+                f"{velocity.size} rows of free_velocity exactly once."
+            )
+        problem._setup(
+            delassus,
+            velocity,
+            normal=normal,
+            tangential=tangential,
+            friction=_friction_matrix(friction, patches, contacts),
+            limit=as_vector(limit, "limit", patches),
+            bilateral=bilateral,
+            polygon=polygon,
+            normal_names=as_names(normal_names, contacts, "contact "),
+            tangential_names=as_names(
+                tangential_names, patches, "contact " if patches == contacts else "friction patch "
+            ),
+            bilateral_names=as_names(bilateral_names, len(bilateral), "constraint "),
+        )
+        return problem
+
+    def _setup(
+        self,
+        delassus: Any,
+        free_velocity: np.ndarray,
+        *,
+        normal: np.ndarray,
+        tangential: np.ndarray,
+        friction: sparse.csr_array,
+        limit: np.ndarray,
+        bilateral: np.ndarray,
+        polygon: int | None,
+        normal_names: tuple[str, ...],
+        tangential_names: tuple[str, ...],
+        bilateral_names: tuple[str, ...],
+    ) -> None:
+        self.delassus: Matrix | LinearOperator = (
+            delassus if isinstance(delassus, LinearOperator) else as_square_matrix(delassus, "delassus")
+        )
+        if self.delassus.shape != (free_velocity.size, free_velocity.size):
+            raise InvalidProblem(
+                f"delassus has shape {self.delassus.shape}, expected "
+                f"({free_velocity.size}, {free_velocity.size}) to fit free_velocity."
+            )
+        for argument, values in (("friction", friction.data), ("limit", limit)):
+            if values.size and values.min() < 0:
+                raise InvalidProblem(f"{argument} must not be negative, got {values.min()}.")
+        if polygon is not None and (polygon < 2 or polygon % 2 or (tangential.shape[1] == 2 and polygon < 4)):
+            raise InvalidProblem(
+                f"polygon is {polygon}; allowed are even numbers from 4 on (None: exact disc)."
+            )
+        self.free_velocity = free_velocity
+        self.normal = normal
+        self.tangential = tangential
+        self.friction = friction
+        self.limit = limit
+        self.bilateral = bilateral
+        self.polygon = polygon if tangential.shape[1] == 2 else None  # on a line the disc is an interval
+        self.normal_names = normal_names
+        self.tangential_names = tangential_names
+        self.bilateral_names = bilateral_names
+
+    @property
+    def size(self) -> int:
+        return self.free_velocity.size
+
+    @property
+    def contacts(self) -> int:
+        """Number of normal contacts."""
+        return len(self.normal)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        names = [""] * self.size
+        for row, name in zip(self.normal, self.normal_names, strict=True):
+            names[row] = f"{name} normal"
+        directions = ("tangential",) if self.tangential.shape[1] == 1 else ("tangential 1", "tangential 2")
+        for rows, name in zip(self.tangential, self.tangential_names, strict=True):
+            for row, direction in zip(rows, directions, strict=True):
+                names[row] = f"{name} {direction}"
+        for row, name in zip(self.bilateral, self.bilateral_names, strict=True):
+            names[row] = name
+        return tuple(names)
+
+    @cached_property
+    def interleaved(self) -> bool:
+        """Whether rows are ordered contact by contact and each friction limit belongs to its own contact."""
+        if len(self.bilateral) or len(self.tangential) not in (0, self.contacts):
+            return False
+        block = (
+            np.arange(self.size).reshape(self.contacts, -1) if self.contacts else np.empty((0, 1), dtype=int)
+        )
+        diagonal = self.friction.nnz == np.count_nonzero(self.friction.diagonal())
+        layout = np.array_equal(block[:, 0], self.normal)
+        return bool(
+            layout
+            and (len(self.tangential) == 0 or (np.array_equal(block[:, 1:], self.tangential) and diagonal))
+        )
+
+    def image(self, x: np.ndarray) -> np.ndarray:
+        """Relative velocities v = W λ + b (size,) [m/s]."""
+        return self.delassus @ x + self.free_velocity
+
+    def friction_limits(self, x: np.ndarray) -> np.ndarray:
+        """Radius ρ = limit + μ λ_N of each friction disc (s,) [N s]."""
+        return np.maximum(self.limit + self.friction @ x[self.normal], 0.0)
+
+    @cached_property
+    def _magnitude(self) -> Matrix | None:
+        return None if isinstance(self.delassus, LinearOperator) else abs(self.delassus)
+
+    @cached_property
+    def mobility(self) -> np.ndarray:
+        """Diagonal of W (size,) [1/kg]: how far a unit force moves its own contact. Estimated for an operator."""
+        if not isinstance(self.delassus, LinearOperator):
+            return np.abs(self.delassus.diagonal())
+        vector = np.random.default_rng(0).standard_normal(self.size)
+        norm = 0.0
+        for _ in range(20):
+            vector = self.delassus @ vector
+            norm = float(np.linalg.norm(vector))
+            if norm == 0.0:
+                break
+            vector /= norm
+        return np.full(self.size, norm)
+
+    def residuals(self, x: np.ndarray) -> Residuals:
+        """Residuals in units of the largest velocity term and of the force that would cause it at that contact."""
+        velocity = self.image(x)
+        pushed = (
+            self._magnitude @ np.abs(x)
+            if self._magnitude is not None
+            else np.abs(velocity - self.free_velocity)
+        )
+        scale = float((np.abs(self.free_velocity) + pushed).max(initial=0.0))
+        if scale == 0.0:
+            scale = 1.0
+        v = velocity / scale
+        mobility = self.mobility
+        softest = float(mobility.max(initial=0.0)) or 1.0
+        f_n = x[self.normal] * np.where(mobility[self.normal] > 0, mobility[self.normal], softest) / scale
+        equation = float(np.abs(v[self.bilateral]).max(initial=0.0))
+        v_n = v[self.normal]
+        pair = np.minimum(f_n, v_n)
+
+        weight = mobility[self.tangential].max(axis=1, initial=0.0)
+        weight = np.where(weight > 0, weight, softest) / scale
+        f_t = x[self.tangential] * weight[:, None]
+        v_t = v[self.tangential]
+        radius = self.friction_limits(x) * weight
+        slip_map = np.linalg.norm(f_t - self.project_friction(f_t - v_t, radius), axis=1)
+        outside = np.linalg.norm(f_t - self.project_friction(f_t, radius), axis=1)
+        gap = np.abs(self.dissipation_support(v_t, radius) + np.sum(f_t * v_t, axis=1))
+        return Residuals(
+            complementarity=float(np.abs(f_n * v_n).max(initial=0.0)),
+            natural_map=float(max(np.abs(pair).max(initial=0.0), slip_map.max(initial=0.0), equation)),
+            feasibility=float(max(-pair.min(initial=0.0), equation)),
+            cone_violation=float(outside.max(initial=0.0)),
+            dissipation_gap=float(gap.max(initial=0.0)),
+        )
+
+    def project_friction(self, force: np.ndarray, radius: np.ndarray) -> np.ndarray:
+        """Nearest tangential force (s, d) inside the friction disc or polygon of the given radius (s,)."""
+        if self.polygon is not None:
+            unit = RegularPolygon(1.0, self.polygon)
+            safe = np.where(radius > 0, radius, 1.0)
+            return unit.project(force / safe[:, None]) * radius[:, None]
+        length = np.linalg.norm(force, axis=1)
+        shrink = np.divide(radius, length, out=np.ones_like(length), where=length > radius)
+        return force * shrink[:, None]
+
+    def dissipation_support(self, sliding: np.ndarray, radius: np.ndarray) -> np.ndarray:
+        """Largest power that a force in the disc or polygon can take from the sliding velocity (s, d)."""
+        if self.polygon is not None:
+            return radius * RegularPolygon(1.0, self.polygon).support(-sliding)
+        return radius * np.linalg.norm(sliding, axis=1)
+
+    def states(self, x: np.ndarray, tolerance: float = 1e-9) -> np.ndarray:
+        """Contact states (m,): OPEN, STICK or SLIP; a closed contact without friction counts as SLIP.
+
+        Open: no normal force. Slip: tangential velocity above ``tolerance`` times the largest velocity term.
+        """
+        velocity = self.image(x)
+        pushed = np.abs(velocity - self.free_velocity)
+        scale = float((np.abs(self.free_velocity) + pushed).max(initial=0.0)) or 1.0
+        force = x[self.normal] * self.mobility[self.normal]
+        state = np.where(force > tolerance * scale, SLIP, OPEN)
+        if len(self.tangential) == self.contacts:
+            sliding = np.linalg.norm(velocity[self.tangential], axis=1) > tolerance * scale
+            holds = self.friction_limits(x) > 0
+            state[(state == SLIP) & ~sliding & holds] = STICK
+        return state
+
+    def __repr__(self) -> str:
+        shape = "disc" if self.polygon is None else f"polygon of {self.polygon}"
+        return f"FrictionalContact({self.contacts} contacts, {len(self.tangential)} with friction {shape})"
+
+
+def _friction_matrix(friction: Any, patches: int, contacts: int) -> sparse.csr_array:
+    if sparse.issparse(friction) or np.ndim(friction) == 2:
+        matrix = sparse.csr_array(friction, dtype=float)
+        if matrix.shape != (patches, contacts):
+            raise InvalidProblem(f"friction has shape {matrix.shape}, expected ({patches}, {contacts}).")
+        return matrix
+    values = as_vector(friction, "friction", patches)
+    if not np.any(values):
+        return sparse.csr_array((patches, contacts))
+    if patches != contacts:
+        raise InvalidProblem(
+            f"friction is one number per patch, but there are {patches} patches and {contacts} normal contacts; "
+            f"give the matrix ({patches}, {contacts})."
+        )
+    return sparse.diags_array(values).tocsr()

@@ -1,0 +1,295 @@
+"""Follow the solutions of a linear problem along a parameter: speed, load, flow velocity.
+
+    0 ≤ x ⟂ A(s) x + b(s) ≥ 0
+
+While the set of closed contacts stays, x(s) is given by linear equations. Where a force or a gap reaches zero, that pair
+is exchanged and the branch goes on, forwards or, at a fold, backwards. Where the equations become singular the branch is
+lost; Lemke, started from the last basis, then looks for another one. This is the procedure that Waltersberger & Wauer
+(2005) found to work above the critical speed, where A is not positive definite and solutions are neither certain nor unique.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from klapper.complementarity.convert import as_linear, dense
+from klapper.complementarity.dispatch import solve
+from klapper.complementarity.errors import ComplementarityError, InvalidProblem
+from klapper.complementarity.lemke import Lemke
+from klapper.complementarity.problem import LinearComplementarity, linear_residuals
+
+EventKind = Literal["closes", "opens", "fold", "critical", "lost", "resumed", "end"]
+ROUND_OFF = 1e-10
+MAX_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class BranchEvent:
+    """Something that happens at ``parameter``: a contact ``closes`` or ``opens``, a ``fold``, a ``critical`` value at which
+    the closed contacts' matrix changes its sign while the forces stay bounded, the branch is ``lost`` or ``resumed`` by
+    another one, or its ``end``. ``name`` is the unknown concerned."""
+
+    kind: EventKind
+    parameter: float
+    name: str = ""
+
+    def __str__(self) -> str:
+        words = {
+            "closes": f"{self.name} closes",
+            "opens": f"{self.name} opens",
+            "fold": f"fold: the branch turns back where {self.name} changes",
+            "critical": "critical value: beyond it the problem is not convex",
+            "lost": "the branch is lost" + (f": {self.name}" if self.name else ""),
+            "resumed": "another branch found by Lemke from the last basis",
+            "end": "end" + (f": {self.name}" if self.name else ""),
+        }
+        return f"{self.parameter:.6g}: {words[self.kind]}"
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Verified solutions along the parameter.
+
+    ``parameter`` (k,), ``x`` (k, n) and ``y`` (k, n); ``closed`` (k, n) tells which unknowns are in the basis; ``number`` (k,)
+    counts up whenever the branch was lost and another one taken; ``events`` in the order met.
+    """
+
+    parameter: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    closed: np.ndarray
+    number: np.ndarray
+    events: tuple[BranchEvent, ...]
+
+    @property
+    def folds(self) -> np.ndarray:
+        """Parameters at which the branch turns back."""
+        return np.array([event.parameter for event in self.events if event.kind == "fold"])
+
+    def __str__(self) -> str:
+        head = f"{len(self.parameter)} solutions on {self.number[-1] + 1} branch(es), from {self.parameter[0]:.6g}"
+        shown = [f"  {event}" for event in self.events[:MAX_SHOWN]]
+        hidden = len(self.events) - len(shown)
+        return "\n".join([head, *shown, *([f"  … and {hidden} more events"] if hidden else [])])
+
+
+def follow(
+    family: Callable[[float], Any],
+    start: float,
+    stop: float,
+    *,
+    steps: int = 200,
+    first: Any = None,
+    tolerance: float = 1e-9,
+) -> Branch:
+    """Follow a solution of ``family(s)`` from ``start`` to ``stop``.
+
+    ``family`` returns a linear problem for a parameter value (or anything ``as_linear`` accepts); ``first`` is a solution
+    x at ``start`` (default: what :func:`solve` finds). Step length is (stop − start) / steps; changes of contact are located
+    to round-off between the steps. A branch that folds is followed back, at most to ``start``.
+
+    >>> branch = follow(lambda s: LinearComplementarity([[-1.0]], [s]), 1.0, -1.0, first=[0.0])
+    >>> [event.kind for event in branch.events], branch.folds.round(12).tolist()
+    (['closes', 'fold', 'end'], [0.0])
+    """
+    if not steps >= 1 or start == stop:
+        raise InvalidProblem(f"follow needs start ≠ stop and steps ≥ 1, got {start}, {stop} and {steps}.")
+    return _Tracer(family, float(start), float(stop), steps, tolerance).trace(first)
+
+
+class _Tracer:
+    """The state of one pursuit: parameter, basis, direction, and what was recorded."""
+
+    def __init__(self, family: Any, start: float, stop: float, steps: int, tolerance: float) -> None:
+        self.family = family
+        self.start, self.stop = start, stop
+        self.length = (stop - start) / steps
+        self.limit = 20 * steps + 1000
+        self.tolerance = tolerance
+        self.direction = 1.0
+        self.branch = 0
+        self.points: list[tuple[float, np.ndarray, np.ndarray, np.ndarray, int, tuple[str, ...]]] = []
+        self.events: list[BranchEvent] = []
+
+    def problem(self, s: float) -> LinearComplementarity | None:
+        """The problem at s, or None where the family has no finite value (exactly at a critical speed)."""
+        try:
+            with np.errstate(all="ignore"):
+                return as_linear(self.family(s)).problem
+        except (ZeroDivisionError, FloatingPointError, np.linalg.LinAlgError, InvalidProblem):
+            return None
+
+    def trace(self, first: Any) -> Branch:
+        problem = as_linear(self.family(self.start)).problem
+        x = solve(problem, tolerance=self.tolerance).x if first is None else np.asarray(first, dtype=float)
+        self.s, self.closed = self.start, x > 0
+        if not self.record(self.start):
+            raise InvalidProblem("first is not a solution of the problem at start, or its basis is singular.")
+        while len(self.points) < self.limit:
+            if not self.advance():
+                break
+        parameter, xs, ys, closed, number, _ = zip(*self.points, strict=True)
+        return Branch(
+            np.array(parameter), np.array(xs), np.array(ys), np.array(closed), np.array(number), tuple(self.events)
+        )
+
+    def advance(self) -> bool:
+        """One step, or one event; False at the end of the range."""
+        target = self.s + self.direction * self.length
+        last = self.stop if self.direction > 0 else self.start
+        if (target - last) * np.sign(self.stop - self.start) * self.direction >= 0:
+            target = last
+        if abs(self.s - last) <= 1e-14 * (abs(self.start) + abs(self.stop)):
+            note = "" if self.direction > 0 else "back at the start"
+            self.events.append(BranchEvent("end", self.s, note))
+            return False
+        if self.admissible(target, self.closed) and self.same_side(target):
+            self.s = target
+            if self.record(target):
+                return True
+        return self.exchange(target)
+
+    def margins(self, s: float, closed: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """Forces of closed and gaps of open contacts (n,), and the size of the terms they are made of; None if singular."""
+        problem = self.problem(s)
+        x = self.point(s, closed)
+        if problem is None or x is None:
+            return None
+        matrix = dense(problem.matrix)
+        size = np.abs(problem.offset) + np.abs(matrix) @ np.abs(x)
+        force_size = np.abs(x).max(initial=0.0)
+        return np.where(closed, x, matrix @ x + problem.offset), np.where(closed, force_size, size)
+
+    def admissible(self, s: float, closed: np.ndarray) -> bool:
+        found = self.margins(s, closed)
+        return found is not None and bool(np.all(found[0] >= -ROUND_OFF * found[1]))
+
+    def point(self, s: float, closed: np.ndarray) -> np.ndarray | None:
+        problem = self.problem(s)
+        if problem is None:
+            return None
+        x = np.zeros(problem.size)
+        block = dense(problem.matrix)[np.ix_(closed, closed)]
+        try:
+            x[closed] = np.linalg.solve(block, -problem.offset[closed])
+        except np.linalg.LinAlgError:
+            return None
+        return x if np.isfinite(x).all() else None
+
+    def orientation(self, s: float) -> float:
+        """Sign of the determinant of the closed contacts' block; zero where it is singular."""
+        problem = self.problem(s)
+        if problem is None:
+            return 0.0
+        return float(np.linalg.slogdet(dense(problem.matrix)[np.ix_(self.closed, self.closed)])[0])
+
+    def same_side(self, target: float) -> bool:
+        """Whether x stays bounded on the way to the target; a change of orientation on the way is reported."""
+        if self.orientation(self.s) == self.orientation(target):
+            return True
+        critical = self.singular_point(target)
+        ends = [self.point(s, self.closed) for s in (self.s, target)]
+        beside = [self.point(critical + step * (target - self.s), self.closed) for step in (-1e-6, 1e-6)]
+        sizes = [np.inf if x is None else float(np.abs(x).max(initial=0.0)) for x in (*ends, *beside)]
+        if max(sizes[2:]) > 1e3 * max(sizes[:2]):
+            return False
+        self.events.append(BranchEvent("critical", critical))
+        return True
+
+    def singular_point(self, target: float) -> float:
+        """Where the determinant of the closed contacts' block changes its sign."""
+        low, high, sign = self.s, target, self.orientation(self.s)
+        for _ in range(80):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self.orientation(middle) == sign else (low, middle)
+        return 0.5 * (low + high)
+
+    def exchange(self, target: float) -> bool:
+        """Go to the first contact that changes before the target and exchange it; otherwise the branch is lost."""
+        crossing = self.first_crossing(target)
+        if crossing is None:
+            return self.lose(target)
+        self.s, i = crossing
+        name = self.points[-1][5][i]
+        self.record(self.s)
+        other = self.closed.copy()
+        other[i] = ~other[i]
+        self.events.append(BranchEvent("closes" if other[i] else "opens", self.s, name))
+        ahead = 1e-7 * self.length * self.direction
+        for sign in (1.0, -1.0):
+            if self.admissible(self.s + sign * ahead, other):
+                self.closed = other
+                if sign < 0:
+                    self.direction = -self.direction
+                    self.events.append(BranchEvent("fold", self.s, name))
+                return True
+        return self.resume(self.s, ahead)
+
+    def first_crossing(self, target: float) -> tuple[float, int] | None:
+        """Nearest parameter at which a margin passes through zero (not through infinity), and its index."""
+        here, there = self.margins(self.s, self.closed), self.margins(target, self.closed)
+        if here is None or there is None:
+            return None
+        size = np.maximum(here[1], there[1])
+        best: tuple[float, int] | None = None
+        for i in np.flatnonzero(there[0] < -ROUND_OFF * there[1]):
+            root = self.s if here[0][i] <= ROUND_OFF * here[1][i] else self.zero_of_margin(int(i), target, size[i])
+            if root is not None and (best is None or abs(root - self.s) < abs(best[0] - self.s)):
+                best = (root, int(i))
+        return best
+
+    def zero_of_margin(self, i: int, target: float, size: float) -> float | None:
+        """Bisection; None if the margin is not small where it changes its sign (a pole)."""
+        low, high = self.s, target
+        value = np.inf
+        for _ in range(90):
+            middle = 0.5 * (low + high)
+            found = self.margins(middle, self.closed)
+            if found is not None and found[0][i] >= 0:
+                low, value = middle, found[0][i]
+            else:
+                high = middle
+        return low if value <= 1e-6 * size else None
+
+    def lose(self, target: float) -> bool:
+        s = self.s if self.orientation(self.s) == self.orientation(target) else self.singular_point(target)
+        self.s = s
+        return self.resume(s, 1e-4 * self.length * self.direction, "the forces grow without bound")
+
+    def resume(self, s: float, ahead: float, reason: str = "no basis continues it") -> bool:
+        """Look beyond a lost point with Lemke from the last basis, then with every solver, in growing steps."""
+        self.events.append(BranchEvent("lost", s, reason))
+        last = self.stop if self.direction > 0 else self.start
+        while abs(ahead) <= abs(last - s):
+            problem = self.problem(s + ahead)
+            for solver in (Lemke(basis=self.closed), "auto") if problem is not None else ():
+                try:
+                    x = solve(problem, solver, tolerance=self.tolerance).x
+                except ComplementarityError:
+                    continue
+                self.s, self.closed = s + ahead, x > 0
+                self.branch += 1
+                if self.record(self.s):
+                    self.events.append(BranchEvent("resumed", self.s))
+                    return True
+                self.branch -= 1
+            ahead = ahead + self.direction * self.length if abs(ahead) >= abs(self.length) else 4.0 * ahead
+        self.events.append(BranchEvent("end", s, "no solution was found beyond"))
+        return False
+
+    def record(self, s: float) -> bool:
+        """Keep the solution at s if it satisfies the problem."""
+        problem = self.problem(s)
+        x = self.point(s, self.closed)
+        if problem is None or x is None:
+            return False
+        x = np.maximum(x, 0.0)
+        free = np.zeros(problem.size, dtype=bool)
+        if not linear_residuals(problem.matrix, problem.offset, x, free).natural_map <= max(self.tolerance, ROUND_OFF * 10):
+            return False
+        self.points.append((s, x, problem.image(x), self.closed.copy(), self.branch, problem.names))
+        return True

@@ -1,0 +1,20 @@
+"""Compiled kernels: arrays in, arrays out, no Python object inside the loops. Compiled once and cached on disk.
+
+numba renews a cached kernel when its own file changes, but not when a kernel it calls changes in another file. Caches
+older than the newest source of this folder are therefore discarded on import.
+"""
+
+from pathlib import Path
+
+
+def _discard_stale_caches(folder: Path) -> None:
+    newest = max(source.stat().st_mtime for source in folder.glob("*.py"))
+    for cached in (folder / "__pycache__").glob("*.nb[ic]"):
+        try:
+            if cached.stat().st_mtime < newest:
+                cached.unlink()
+        except OSError:  # another process was faster, or the folder is read-only
+            continue
+
+
+_discard_stale_caches(Path(__file__).parent)

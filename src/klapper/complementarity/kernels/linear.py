@@ -1,0 +1,240 @@
+"""Small dense linear algebra and residuals for linear complementarity problems.
+
+0 ≤ x ⟂ A x + b ≥ 0. Everything works on preallocated arrays so that batches do not allocate per problem.
+"""
+
+import numpy as np
+from numba import njit
+
+EPS = np.finfo(np.float64).eps
+
+
+@njit(cache=True, fastmath={"nnan", "nsz"})
+def spread(matrix: np.ndarray, offset: np.ndarray) -> float:
+    """Ratio of the largest to the smallest row maximum of (A | b), or of its column maxima if that is larger."""
+    n = offset.size
+    column = np.zeros(n)
+    highest, lowest = 0.0, np.inf
+    for i in range(n):
+        source = matrix[i]
+        largest = abs(offset[i])
+        for j in range(n):
+            largest = max(largest, abs(source[j]))
+        for j in range(n):
+            column[j] = max(column[j], abs(source[j]))
+        if largest > 0.0:
+            highest = max(highest, largest)
+            lowest = min(lowest, largest)
+    ratio = highest / lowest
+    highest, lowest = np.abs(offset).max(), np.inf
+    for j in range(n):
+        if column[j] > 0.0:
+            highest = max(highest, column[j])
+            lowest = min(lowest, column[j])
+    return max(ratio, highest / lowest)
+
+
+@njit(cache=True)
+def equilibrate(matrix: np.ndarray, offset: np.ndarray, row: np.ndarray, column: np.ndarray) -> float:
+    """Scales (n,) that balance the entries of (D A E | D b β) around one; returns β.
+
+    Alternating geometric means, rounded to powers of two so that scaling is exact. Problems whose rows
+    and columns differ by less than 1e4 keep scales of one. Unknowns of the scaled problem are β x / E.
+    """
+    n = offset.size
+    row[:] = 1.0
+    column[:] = 1.0
+    if n == 0 or spread(matrix, offset) < 1e4:
+        return 1.0
+    exponent = np.empty((n, n + 1))
+    present = np.zeros((n, n + 1), np.bool_)
+    for i in range(n):
+        for j in range(n + 1):
+            size = abs(matrix[i, j]) if j < n else abs(offset[i])
+            present[i, j] = size > 0.0
+            exponent[i, j] = np.log2(size) if size > 0.0 else 0.0
+    left = np.zeros(n)
+    right = np.zeros(n + 1)
+    for _ in range(30):
+        change = 0.0
+        for i in range(n):
+            total, count = 0.0, 0
+            for j in range(n + 1):
+                if present[i, j]:
+                    total += exponent[i, j] + right[j]
+                    count += 1
+            new = -total / max(count, 1)
+            change = max(change, abs(new - left[i]))
+            left[i] = new
+        for j in range(n + 1):
+            total, count = 0.0, 0
+            for i in range(n):
+                if present[i, j]:
+                    total += exponent[i, j] + left[i]
+                    count += 1
+            new = -total / max(count, 1)
+            change = max(change, abs(new - right[j]))
+            right[j] = new
+        if change < 0.5:
+            break
+    for i in range(n):
+        row[i] = 2.0 ** np.round(left[i])
+        column[i] = 2.0 ** np.round(right[i])
+    return 2.0 ** np.round(right[n])
+
+
+@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+def factorise(a: np.ndarray, order: np.ndarray) -> bool:
+    """LU factorisation in place with partial pivoting; False if a pivot is zero to round-off."""
+    n = a.shape[0]
+    largest = 0.0
+    for i in range(n):
+        order[i] = i
+        for j in range(n):
+            largest = max(largest, abs(a[i, j]))
+    floor = n * EPS * largest
+    for k in range(n):
+        p = k
+        for i in range(k + 1, n):
+            if abs(a[i, k]) > abs(a[p, k]):
+                p = i
+        if not abs(a[p, k]) > floor:
+            return False
+        if p != k:
+            for j in range(n):
+                a[k, j], a[p, j] = a[p, j], a[k, j]
+            order[k], order[p] = order[p], order[k]
+        inverse = 1.0 / a[k, k]
+        for i in range(k + 1, n):
+            factor = a[i, k] * inverse
+            if factor != 0.0:
+                for j in range(k + 1, n):
+                    a[i, j] -= factor * a[k, j]
+            a[i, k] = factor
+    return True
+
+
+@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+def substitute(lu: np.ndarray, order: np.ndarray, rhs: np.ndarray, out: np.ndarray) -> None:
+    """Solve with the factors of :func:`factorise`."""
+    n = lu.shape[0]
+    for i in range(n):
+        value = rhs[order[i]]
+        for j in range(i):
+            value -= lu[i, j] * out[j]
+        out[i] = value
+    for i in range(n - 1, -1, -1):
+        value = out[i]
+        for j in range(i + 1, n):
+            value -= lu[i, j] * out[j]
+        out[i] = value / lu[i, i]
+
+
+@njit(cache=True)
+def natural_residual(matrix: np.ndarray, offset: np.ndarray, x: np.ndarray) -> float:
+    """The scale-invariant natural residual of ``problem.linear_residuals``, in one pass over the matrix."""
+    n = offset.size
+    y = np.empty(n)
+    weight = np.empty(n)
+    for i in range(n):
+        value = offset[i]
+        scale = abs(offset[i])
+        for j in range(n):
+            if x[j] != 0.0:
+                term = matrix[i, j] * x[j]
+                value += term
+                scale += abs(term)
+        weight[i] = 1.0 / scale if scale > 0.0 else 0.0
+        y[i] = value * weight[i]
+    worst = 0.0
+    for j in range(n):
+        xj = x[j]
+        if not np.isfinite(xj):
+            return np.inf
+        reach = 0.0
+        if xj != 0.0 and not (xj > 0.0 and abs(y[j]) <= worst):
+            for i in range(n):
+                reach = max(reach, abs(matrix[i, j]) * weight[i])
+            reach = xj * reach if reach > 0.0 else np.sign(xj)
+            worst = max(worst, abs(min(reach, y[j])))
+        elif xj == 0.0:
+            worst = max(worst, -y[j])
+    return worst
+
+
+@njit(cache=True)
+def active_point(matrix: np.ndarray, offset: np.ndarray, active: np.ndarray, x: np.ndarray) -> bool:
+    """x with (A x + b)_i = 0 for active i and x_i = 0 else, negative round-off clipped; False if singular."""
+    n = offset.size
+    index = np.flatnonzero(active)
+    count = index.size
+    x[:] = 0.0
+    lu = np.empty((count, count))
+    rhs = np.empty(count)
+    solution = np.empty(count)
+    order = np.empty(count, np.int64)
+    for r in range(count):
+        rhs[r] = -offset[index[r]]
+        for c in range(count):
+            lu[r, c] = matrix[index[r], index[c]]
+    if not factorise(lu, order):
+        return False
+    substitute(lu, order, rhs, solution)
+    for r in range(count):
+        x[index[r]] = max(solution[r], 0.0)
+    return True
+
+
+@njit(cache=True)
+def active_point_with_care(matrix: np.ndarray, offset: np.ndarray, active: np.ndarray, x: np.ndarray) -> bool:
+    """The same with scaling, one step of refinement, and unknowns that are zero to round-off set to exactly zero.
+
+    For badly scaled and degenerate bases, where an x of 1e-17 in place of 0 would spoil a row that has nothing else.
+    """
+    index = np.flatnonzero(active)
+    count = index.size
+    x[:] = 0.0
+    block = np.empty((count, count))
+    for r in range(count):
+        for c in range(count):
+            block[r, c] = matrix[index[r], index[c]]
+    row = np.empty(count)
+    column = np.empty(count)
+    rhs = np.empty(count)
+    for r in range(count):
+        rhs[r] = -offset[index[r]]
+    beta = equilibrate(block, rhs, row, column)
+    for r in range(count):
+        rhs[r] *= row[r] * beta
+        for c in range(count):
+            block[r, c] *= row[r] * column[c]
+    lu = block.copy()
+    order = np.empty(count, np.int64)
+    if not factorise(lu, order):
+        return False
+    solution = np.empty(count)
+    residual = np.empty(count)
+    change = np.empty(count)
+    scale = np.empty(count)
+    substitute(lu, order, rhs, solution)
+    for r in range(count):
+        residual[r] = rhs[r]
+        scale[r] = abs(rhs[r])
+        for c in range(count):
+            term = block[r, c] * solution[c]
+            residual[r] -= term
+            scale[r] += abs(term)
+    substitute(lu, order, residual, change)
+    noise = np.zeros(count)
+    unit = np.zeros(count)
+    for c in range(count):
+        unit[c] = 1.0
+        substitute(lu, order, unit, residual)
+        unit[c] = 0.0
+        for r in range(count):
+            noise[r] += abs(residual[r]) * scale[c]
+    for r in range(count):
+        solution[r] += change[r]
+        if solution[r] > 8.0 * count * EPS * noise[r]:
+            x[index[r]] = solution[r] * column[r] / beta
+    return True

@@ -1,0 +1,82 @@
+"""Lemke's complementary pivoting for linear and mixed problems.
+
+The workhorse for small dense problems of any sign structure: it needs no symmetry, follows a path of exchanged contacts
+from a covering vector d > 0, and ends in a solution or on a ray. A ray proves that there is no solution only for special
+matrices (copositive plus, e.g. positive semidefinite); otherwise another covering vector or start basis may succeed.
+Cottle, Pang & Stone, The Linear Complementarity Problem, chapter 4; Waltersberger App. B; start bases after
+Waltersberger & Wauer (2005).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from klapper.complementarity.checking import as_vector
+from klapper.complementarity.convert import as_linear, dense, is_linear
+from klapper.complementarity.errors import InvalidProblem, IterationLimit, RayTermination
+from klapper.complementarity.solver import Answer
+
+
+@dataclass(frozen=True)
+class Lemke:
+    """Lexicographic Lemke.
+
+    ``covering``    covering vector d (n,) > 0, default all ones (in equilibrated units)
+    ``basis``       indices of the unknowns that are positive in the start basis; overrides the start value's
+    (both count the unknowns of the linear problem, see ``convert.as_linear``)
+    ``max_pivots``  default 50 n + 100
+    """
+
+    covering: Any = None
+    basis: Any = None
+    max_pivots: int | None = None
+    name = "lemke"
+
+    def obstacle(self, problem: Any) -> str:
+        if is_linear(problem):
+            return ""
+        return f"Lemke solves linear problems, and planar or polygonal friction; this is a {problem.kind}."
+
+    def attempt(self, problem: Any, start: np.ndarray | None, tolerance: float) -> Answer:
+        from klapper.complementarity.kernels.lemke import LIMIT, RAY, SOLVED, solve_by_lemke
+
+        conversion = as_linear(problem)
+        linear = conversion.problem
+        start = None if start is None else conversion.lift(start)
+        n = linear.size
+        covering = np.ones(n) if self.covering is None else as_vector(self.covering, "covering", n)
+        if n and covering.min() <= 0:
+            raise InvalidProblem(f"covering must be positive, got {covering.min()} as its smallest entry.")
+        pivot_limit = 50 * n + 100 if self.max_pivots is None else self.max_pivots
+        x = np.empty(n)
+        status, pivots, residual = solve_by_lemke(
+            dense(linear.matrix), linear.offset, covering, self._basis(n, start), pivot_limit, tolerance, x
+        )
+        if status == RAY:
+            raise RayTermination(
+                f"Lemke ended on a ray after {pivots} pivots: no solution on the path of this covering vector. For a "
+                "positive semidefinite matrix there is none at all (the contacts cannot carry the load); otherwise "
+                "another covering vector or start basis may find one."
+            )
+        if status == LIMIT:
+            raise IterationLimit(f"Lemke stopped after {pivots} pivots without reaching a solution.")
+        if status != SOLVED and not np.isfinite(residual):
+            raise IterationLimit(
+                f"Lemke ended after {pivots} pivots in a basis that is singular to round-off; the matrix is badly "
+                "conditioned."
+            )
+        return Answer(conversion.recover(x), pivots)
+
+    def _basis(self, n: int, start: np.ndarray | None) -> np.ndarray:
+        chosen = np.zeros(n, dtype=bool)
+        if self.basis is not None:
+            basis = np.asarray(self.basis)
+            if basis.dtype != bool and basis.size and (basis.min() < 0 or basis.max() >= n):
+                raise InvalidProblem(f"basis names unknown {basis.max()}, but there are only {n} unknowns.")
+            chosen[basis] = True
+        elif start is not None:
+            chosen = start > 0
+        return chosen

@@ -1,0 +1,42 @@
+"""Dimensionless measures of how well a point satisfies a complementarity problem.
+
+They are computed from the problem's data alone and are therefore the same whatever solver produced the point. A value
+of 1e-9 reads: the point is an exact solution of a problem whose data differ by about one part in 10⁹.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True, slots=True)
+class Residuals:
+    """Five residuals, all dimensionless and non-negative; those that a problem does not have are zero.
+
+    ``complementarity``  product of each complementary pair, relative to its scales
+    ``natural_map``      distance to the fixed point x = prox(x − y) in scaled variables
+    ``feasibility``      violated inequality or equality
+    ``cone_violation``   tangential force outside its friction disc or polygon
+    ``dissipation_gap``  shortfall from the maximum of dissipated power
+    """
+
+    complementarity: float = 0.0
+    natural_map: float = 0.0
+    feasibility: float = 0.0
+    cone_violation: float = 0.0
+    dissipation_gap: float = 0.0
+
+    @property
+    def worst(self) -> float:
+        """The largest of the five (nan if any of them is not a number)."""
+        values = [getattr(self, field.name) for field in fields(self)]
+        return max(values) if all(value == value for value in values) else float("nan")
+
+    @property
+    def worst_name(self) -> str:
+        """Which of the five is the largest, in words."""
+        name = max(fields(self), key=lambda field: getattr(self, field.name)).name
+        return name.replace("_", " ")
+
+    def as_dict(self) -> dict[str, float]:
+        return {field.name: float(getattr(self, field.name)) for field in fields(self)}

@@ -1,0 +1,339 @@
+"""What a solved problem leaves open: is the motion unique, which forces are, and within which bounds.
+
+For a given motion ȳ the forces form a convex set,
+
+    { x : A x + b = ȳ,  x_i ≥ 0,  x_i = 0 where ȳ_i > 0 }                    (with friction: λ_T in its disc, or −ρ v_T/|v_T|)
+
+described by x̄ plus the null space of the force directions. Its extreme values are linear programs; friction discs enter
+by tangents that are added until none is violated. Whether the motion itself is unique follows from symmetry and
+semidefiniteness, from the solution face of a monotone problem (Cottle, Pang & Stone, Theorem 3.1.7), or by enumeration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import scipy.linalg
+from scipy.optimize import linprog
+
+from klapper.complementarity.active_set import is_symmetric
+from klapper.complementarity.convert import dense
+from klapper.complementarity.enumeration import Enumeration, enumerate_solutions
+from klapper.complementarity.errors import ComplementarityError, NotApplicable
+from klapper.complementarity.frictional_contact import FrictionalContact
+from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity
+from klapper.complementarity.solution import Solution
+
+RANK = 1e-10
+CLOSED = 1e-8
+WIDTH = 1e-7
+MAX_SIZE = 3000
+
+Answer = Literal["unique", "not unique", "undecided"]
+
+
+@dataclass(frozen=True)
+class Uniqueness:
+    """What is determined by a problem and what is not.
+
+    ``motion``      is the complementary quantity (velocity, gap) unique: "unique", "not unique" or "undecided"
+    ``motions``     the distinct motions known (k, n)
+    ``forces``      (n,) booleans: which unknowns are unique
+    ``lower``, ``upper``  (n,) least and greatest value of each unknown; over all solutions if ``complete``, otherwise over
+                    all solutions with the motion of the given one
+    ``null_space``  (n, k): combinations of unknowns that change nothing but themselves, largest entry one
+    """
+
+    names: tuple[str, ...]
+    motion: Answer
+    motions: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    null_space: np.ndarray
+    complete: bool
+    forces: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        with np.errstate(invalid="ignore"):
+            width = self.upper - self.lower
+        finite = np.abs(np.concatenate([self.lower, self.upper]))
+        scale = finite[np.isfinite(finite)].max(initial=0.0) or 1.0
+        object.__setattr__(self, "forces", width <= WIDTH * scale)
+
+    @property
+    def all_unique(self) -> bool:
+        return self.motion == "unique" and bool(self.forces.all())
+
+    def __str__(self) -> str:
+        motion = {
+            "unique": "The motion is unique.",
+            "not unique": f"The motion is not unique: {len(self.motions)} different motions satisfy the model.",
+            "undecided": "Whether the motion is unique is not decided.",
+        }[self.motion]
+        if self.forces.all():
+            return f"{motion} All forces are unique."
+        lines = [motion, f"{int((~self.forces).sum())} of {len(self.forces)} forces are not unique:"]
+        width = max(len(name) for name in self.names)
+        for i in np.flatnonzero(~self.forces):
+            lines.append(f"  {self.names[i]:<{width}}  between {self.lower[i]:.6g} and {self.upper[i]:.6g}")
+        for vector in self.null_space.T:
+            lines.append("  undetermined combination: " + _combination(self.names, vector))
+        if not self.complete:
+            lines.append("  (bounds for this motion)")
+        return "\n".join(lines)
+
+
+def uniqueness(solution: Solution[Any]) -> Uniqueness:
+    """What the problem of a verified solution determines and what it does not.
+
+    >>> from klapper.complementarity.dispatch import solve
+    >>> two_supports = LinearComplementarity(np.ones((2, 2)), [-1.0, -1.0], names=["left", "right"])
+    >>> print(uniqueness(solve(two_supports)))
+    The motion is unique.
+    2 of 2 forces are not unique:
+      left   between 0 and 1
+      right  between 0 and 1
+      undetermined combination: left - right
+    """
+    problem = solution.problem
+    if not isinstance(problem, LinearComplementarity | MixedComplementarity | FrictionalContact):
+        raise NotApplicable(f"Uniqueness is analysed for linear and contact problems, not for a {problem.kind}.")
+    if problem.size > MAX_SIZE:
+        raise NotApplicable(
+            f"The problem has {problem.size} unknowns; the analysis of uniqueness is dense and takes at most {MAX_SIZE}."
+        )
+    face = _face(problem, solution.x)
+    motion, motions, everything = _motion(problem, solution)
+    if everything is not None and motion == "not unique":
+        return Uniqueness(problem.names, motion, motions, *everything, face.readable_null_space(), True)
+    lower, upper = face.ranges()
+    return Uniqueness(problem.names, motion, motions, lower, upper, face.readable_null_space(), motion == "unique")
+
+
+@dataclass(frozen=True)
+class _Face:
+    """All forces x̄ + N t that give one motion: linear inequalities ``rows`` t + ``offsets`` ≥ 0, and friction discs.
+
+    A disc is (P, p, r, r₀): ‖P t + p‖ ≤ rᵀt + r₀.
+    """
+
+    point: np.ndarray
+    null: np.ndarray
+    rows: np.ndarray
+    offsets: np.ndarray
+    discs: tuple[tuple[np.ndarray, np.ndarray, np.ndarray, float], ...]
+
+    def ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        """Least and greatest value (n,) of every force."""
+        lower, upper = self.point.copy(), self.point.copy()
+        if self.null.shape[1] == 0:
+            return lower, upper
+        size = np.abs(self.point).max(initial=0.0) or 1.0
+        cuts = [self._tangents(disc, size) for disc in self.discs]
+        for i in np.flatnonzero(np.abs(self.null).max(axis=1) > RANK):
+            lower[i] = self._extreme(self.null[i], self.point[i], size, cuts)
+            upper[i] = -self._extreme(-self.null[i], -self.point[i], size, cuts)
+        noise = 1e-12 * size
+        return np.where(np.abs(lower) < noise, 0.0, lower), np.where(np.abs(upper) < noise, 0.0, upper)
+
+    def _tangents(self, disc: Any, size: float) -> list[tuple[np.ndarray, float]]:
+        return [_tangent(disc, angle, size) for angle in np.arange(8) * (np.pi / 4)]
+
+    def _extreme(self, direction: np.ndarray, value: float, size: float, cuts: list[Any]) -> float:
+        """min of value + direction·t, in units of ``size`` inside the linear program."""
+        for _ in range(60):
+            tangents = [cut for group in cuts for cut in group]
+            rows = np.vstack([self.rows, *(row for row, _ in tangents)]) if tangents else self.rows
+            offsets = np.concatenate([self.offsets / size, [offset for _, offset in tangents]])
+            program = linprog(
+                direction,
+                A_ub=-rows,
+                b_ub=np.maximum(offsets, 0.0),  # t = 0 is feasible up to round-off
+                bounds=(None, None),
+                method="highs",
+                options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+            )
+            if program.status == 3 or program.x is None:
+                return -np.inf
+            if not self._cut(program.x, size, cuts):
+                break
+        return value + size * float(program.fun)
+
+    def _cut(self, t: np.ndarray, size: float, cuts: list[Any]) -> bool:
+        """Add the tangent of every disc that t violates; whether there was one."""
+        violated = False
+        for disc, group in zip(self.discs, cuts, strict=True):
+            projection, centre, slope, radius = disc
+            force = projection @ t + centre / size
+            if np.linalg.norm(force) > slope @ t + radius / size + 1e-10:
+                group.append(_tangent(disc, float(np.arctan2(force[1], force[0])), size))
+                violated = True
+        return violated
+
+    def readable_null_space(self) -> np.ndarray:
+        """The null space in reduced echelon form, largest entry one, so that (1, −1, 1, −1) reads as such."""
+        basis = self.null.T.copy()
+        if basis.size == 0:
+            return self.null
+        row = 0
+        for column in range(basis.shape[1]):
+            if row == basis.shape[0]:
+                break
+            best = row + int(np.argmax(np.abs(basis[row:, column])))
+            if abs(basis[best, column]) < 1e-8:
+                continue
+            basis[[row, best]] = basis[[best, row]]
+            basis[row] /= basis[row, column]
+            others = np.arange(len(basis)) != row
+            basis[others] -= np.outer(basis[others, column], basis[row])
+            row += 1
+        basis[np.abs(basis) < 1e-9] = 0.0
+        return (basis / np.abs(basis).max(axis=1, keepdims=True)).T
+
+
+def _tangent(disc: Any, angle: float, size: float) -> tuple[np.ndarray, float]:
+    """The half-plane e·(P t + p) ≤ rᵀt + r₀ as row·t + offset ≥ 0, in units of ``size``."""
+    projection, centre, slope, radius = disc
+    e = np.array([np.cos(angle), np.sin(angle)])[: len(centre)]
+    return slope - e @ projection, (radius - e @ centre) / size
+
+
+def _face(problem: Any, x: np.ndarray) -> _Face:
+    if isinstance(problem, FrictionalContact):
+        return _contact_face(problem, x)
+    free = problem.free if isinstance(problem, MixedComplementarity) else np.zeros(problem.size, dtype=bool)
+    image = problem.image(x)
+    matrix = dense(problem.matrix)
+    scale = np.abs(problem.offset) + np.abs(matrix) @ np.abs(x)
+    may_act = free | (image <= CLOSED * scale)
+    directions = np.eye(problem.size)[:, may_act]
+    null = directions @ _null_space(matrix @ directions)
+    held = may_act & ~free
+    return _Face(x, null, null[held], np.maximum(x[held], 0.0), ())
+
+
+def _contact_face(problem: FrictionalContact, x: np.ndarray) -> _Face:
+    velocity = problem.image(x)
+    scale = np.abs(np.concatenate([problem.free_velocity, velocity - problem.free_velocity])).max(initial=0.0) or 1.0
+    closed = velocity[problem.normal] <= CLOSED * scale
+    n = problem.size
+    directions = [np.eye(n)[:, problem.bilateral]]
+    normals = problem.normal[closed]
+    by_normal = np.eye(n)[:, normals]
+    friction = problem.friction.toarray()[:, closed]
+    sticking = []
+    for k, rows in enumerate(problem.tangential):
+        sliding = velocity[rows]
+        speed = float(np.linalg.norm(sliding))
+        if speed > CLOSED * scale and problem.polygon is None:
+            by_normal[rows] -= np.outer(sliding / speed, friction[k])  # λ_T = −ρ v_T/|v_T| follows its normal forces
+        elif speed <= CLOSED * scale and (friction[k].any() or problem.limit[k] > 0):
+            sticking.append(k)
+            directions.append(np.eye(n)[:, rows])
+    basis = np.hstack([*directions, by_normal])
+    null = basis @ _null_space(dense(problem.delassus) @ basis)
+    limits = problem.friction_limits(x)
+    slopes = problem.friction.toarray() @ null[problem.normal]
+    rows, offsets, discs = [null[normals]], [np.maximum(x[normals], 0.0)], []
+    for k in sticking:
+        patch = problem.tangential[k]
+        if len(patch) == 1:
+            rows += [slopes[k] - null[patch], slopes[k] + null[patch]]
+            offsets += [limits[k] - x[patch], limits[k] + x[patch]]
+        else:
+            discs.append((null[patch], x[patch], slopes[k], float(limits[k])))
+    return _Face(x, null, np.vstack(rows), np.concatenate(offsets), tuple(discs))
+
+
+def _null_space(matrix: np.ndarray) -> np.ndarray:
+    """Null space (columns, k) after scaling the columns to one."""
+    if matrix.shape[1] == 0:
+        return np.empty((0, 0))
+    row_scale = np.abs(matrix).max(axis=1)
+    matrix = matrix / np.where(row_scale > 0, row_scale, 1.0)[:, None]
+    length = np.linalg.norm(matrix, axis=0)
+    length = np.where(length > 0, length, 1.0)
+    null = scipy.linalg.null_space(matrix / length, rcond=RANK, check_finite=False) / length[:, None]
+    if null.size:
+        null = null / np.abs(null).max(axis=0)
+    return null
+
+
+def _motion(
+    problem: Any, solution: Solution[Any]
+) -> tuple[Answer, np.ndarray, tuple[np.ndarray, np.ndarray] | None]:
+    """Whether the motion is unique, the known motions, and bounds over all solutions if they were enumerated."""
+    here = solution.y[None]
+    if _is_frictionless(problem):
+        return "unique", here, None
+    if not Enumeration().obstacle(problem):
+        try:
+            found = enumerate_solutions(problem)
+        except ComplementarityError:
+            return "undecided", here, None
+        spread = found.image_upper - found.image_lower
+        motions = found.motions()
+        if np.all(spread <= WIDTH * found.image_scale):
+            return "unique", motions[:1], None
+        return "not unique", motions, (found.lower, found.upper)
+    if isinstance(problem, LinearComplementarity) and _is_monotone(dense(problem.matrix)):
+        return _monotone_motion(problem, solution), here, None
+    return "undecided", here, None
+
+
+def _is_frictionless(problem: Any) -> bool:
+    """Symmetric positive semidefinite: the motion minimises a convex energy and is unique."""
+    if isinstance(problem, FrictionalContact):
+        if problem.friction.nnz or np.any(problem.limit):
+            return False
+        matrix = dense(problem.delassus)
+    elif isinstance(problem, LinearComplementarity):
+        matrix = dense(problem.matrix)
+    else:
+        return False
+    return is_symmetric(matrix) and _is_monotone(matrix)
+
+
+def _is_monotone(matrix: np.ndarray) -> bool:
+    """Whether A + Aᵀ is positive semidefinite, judged after scaling its diagonal to one."""
+    symmetric = matrix + matrix.T
+    diagonal = np.diag(symmetric)
+    if np.any(diagonal < 0):
+        return False
+    scale = np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 1.0)
+    scaled = symmetric * scale[:, None] * scale
+    if len(scaled) == 0:
+        return True
+    return bool(np.linalg.eigvalsh(scaled).min() >= -1e-12 * max(1.0, np.abs(scaled).max()))
+
+
+def _monotone_motion(problem: LinearComplementarity, solution: Solution[Any]) -> Answer:
+    """Motion range over the solution face {x ≥ 0, A x + b ≥ 0, (A + Aᵀ)(x − x̄) = 0, bᵀ(x − x̄) = 0}."""
+    matrix, x = dense(problem.matrix), solution.x
+    size = np.abs(x).max(initial=0.0) or 1.0
+    rows = np.vstack([matrix + matrix.T, problem.offset])
+    null = _null_space(rows)
+    if null.shape[1] == 0:
+        return "unique"
+    face = _Face(
+        solution.y,
+        matrix @ null * size,
+        np.vstack([null, matrix @ null * size]),
+        np.concatenate([np.maximum(x, 0.0) / size, np.maximum(solution.y, 0.0)]),
+        (),
+    )
+    lower, upper = face.ranges()
+    scale = np.abs(np.concatenate([problem.offset, solution.y])).max(initial=0.0) or 1.0
+    return "unique" if np.all(upper - lower <= WIDTH * scale) else "not unique"
+
+
+def _combination(names: tuple[str, ...], vector: np.ndarray) -> str:
+    terms = []
+    for name, value in zip(names, vector, strict=True):
+        if abs(value) > 1e-9:
+            size = "" if abs(abs(value) - 1.0) < 1e-9 else f"{abs(value):.4g} "
+            terms.append(f"{'-' if value < 0 else '+'} {size}{name}")
+    text = " ".join(terms)
+    return text[2:] if text.startswith("+ ") else text

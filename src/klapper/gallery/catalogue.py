@@ -1,0 +1,63 @@
+"""The catalogue: every example of the gallery by name.
+
+An example joins by being in a file of this folder. The files are imported when the catalogue is first asked,
+so they keep heavy imports inside their functions.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from pkgutil import walk_packages
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from klapper.gallery.example import Example
+
+_PACKAGE = "klapper.gallery"
+_MACHINERY = {f"{_PACKAGE}.{name}" for name in ("catalogue", "check", "example", "parameter")}
+_shelf: dict[str, Example] = {}
+
+
+class UnknownExample(LookupError):
+    """No example has this name."""
+
+
+def register(example: Example) -> None:
+    """Add an example; two different functions cannot share a name."""
+    other = _shelf.get(example.name)
+    if other is not None and _place(other) != _place(example):
+        raise ValueError(f"two examples are called '{example.name}': {_place(other)} and {_place(example)}")
+    _shelf[example.name] = example
+
+
+def examples() -> list[Example]:
+    """All examples in the order of their names."""
+    _import_gallery()
+    return [_shelf[name] for name in sorted(_shelf)]
+
+
+def find(name: str) -> Example:
+    """The example called ``name``; :class:`UnknownExample` suggests the nearest."""
+    _import_gallery()
+    if name in _shelf:
+        return _shelf[name]
+    if not _shelf:
+        raise UnknownExample(f"There is no example '{name}': the gallery is empty.")
+    nearest = get_close_matches(name.lower(), sorted(_shelf), n=1, cutoff=0.0)[0]
+    raise UnknownExample(
+        f"There is no example '{name}'; the nearest is '{nearest}' (`klapper list` shows all)."
+    )
+
+
+@cache
+def _import_gallery() -> None:
+    folder = import_module(_PACKAGE).__path__
+    for module in walk_packages(folder, f"{_PACKAGE}."):
+        if module.name not in _MACHINERY and not module.name.rpartition(".")[2].startswith("_"):
+            import_module(module.name)
+
+
+def _place(example: Example) -> str:
+    return f"{example.function.__module__}.{example.function.__qualname__}"

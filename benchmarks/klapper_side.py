@@ -69,19 +69,26 @@ def solve_friction(request: Request) -> Answer:
     _warm_up(solver)
     delassus = sparse.bsr_array((request["blocks"], request["indices"], request["indptr"]))
     problem = FrictionalContact(delassus, request["offset"], friction=request["friction"], dimension=3)
-    answer: Answer = {"seconds": [], "iterations": [], "forces": [], "reached": []}
+    answer: Answer = {"seconds": [], "iterations": [], "forces": [], "reached": [], "reason": []}
     for tolerance in request["tolerances"]:
+        seconds, iterations, forces, reason = np.nan, 0, np.full(request["offset"].size, np.nan), ""
         own = float(tolerance)
         for _ in range(5):
-            seconds, solution = _timed(problem, solver, own, int(request["repeats"]))
-            residual = measure.friction_residual(delassus, request["offset"], request["friction"], solution.x)
+            try:
+                seconds, solution = _timed(problem, solver, own, int(request["repeats"]))
+            except Exception as error:
+                reason = f"{type(error).__name__}: {error}".splitlines()[0]
+                break
+            iterations, forces = solution.iterations, solution.x
+            residual = measure.friction_residual(delassus, request["offset"], request["friction"], forces)
             if residual <= tolerance:
                 break
             own *= 0.5 * tolerance / residual
         answer["seconds"].append(seconds)
-        answer["iterations"].append(solution.iterations)
-        answer["forces"].append(solution.x)
-        answer["reached"].append(residual <= tolerance)
+        answer["iterations"].append(iterations)
+        answer["forces"].append(forces)
+        answer["reached"].append(np.isfinite(seconds) and residual <= tolerance)
+        answer["reason"].append(reason)
     return answer
 
 

@@ -88,7 +88,8 @@ def solve_friction(request: Request) -> Answer:
     for tolerance in tolerances:
         runs = [nsgs(problem, request, tolerance, setting) for setting in settings]
         runs.sort(key=_slowness)
-        for run in runs[:3]:
+        close = [run for run in runs if run["seconds"] < 2.0 * runs[0]["seconds"]]
+        for run in close:
             for _ in range(int(request["repeats"]) - 1):
                 again = nsgs(problem, request, tolerance, run["setting"])
                 run["seconds"] = min(run["seconds"], again["seconds"])

@@ -105,3 +105,17 @@ def test_table_prints_as_markdown_and_refuses_a_short_row() -> None:
 )
 def test_durations_choose_their_unit(seconds: float | None, shown: str) -> None:
     assert tables.duration(seconds) == shown
+
+
+def test_a_solver_without_an_answer_keeps_its_row_and_is_missed() -> None:
+    """The side named klapper is there but fails: the table must not hide it."""
+    console = Console(file=io.StringIO(), width=200)
+    failing = sides.Side("klapper", (sys.executable, "-c", "raise RuntimeError('gave up')"))
+    bench = run.Bench(failing, None, None, {"klapper": "0"}, True, console)
+    times, states = tables.Table("t", ("",) * 10), tables.Table("s", ("",) * 7)
+    run._friction_rows(bench, problems.sphere_pile(np.random.default_rng(0), 20), 3, times, states)
+    assert len(times.rows) == len(run.FRICTION_SOLVERS) * len(run.FRICTION_TOLERANCES)
+    assert {row[4] for row in times.rows} == {"no answer"}
+    assert {row[-1] for row in times.rows} == {"missed"}
+    assert "klapper newton: no answer, RuntimeError: gave up" in console.file.getvalue()  # type: ignore[attr-defined]
+    assert states.rows == []

@@ -1,1 +1,91 @@
-"""Complementarity and contact problems."""
+"""Complementarity and contact problems, solvers that are checked, and what their solutions leave open.
+
+from klapper.complementarity import LinearComplementarity, solve, uniqueness
+
+solution = solve(LinearComplementarity(A, b))      # 0 ≤ x ⟂ A x + b ≥ 0, verified
+print(uniqueness(solution))
+"""
+
+from klapper.complementarity.active_set import ActiveSet
+from klapper.complementarity.batch import BatchSolution, solve_batch
+from klapper.complementarity.convert import (
+    Conversion,
+    as_linear,
+    eliminate_free,
+    polygonal,
+    quadratic_program,
+    split_free,
+)
+from klapper.complementarity.dispatch import SOLVERS, solve
+from klapper.complementarity.enumeration import Enumeration, Piece, SolutionSet, enumerate_solutions
+from klapper.complementarity.errors import (
+    ComplementarityError,
+    InvalidProblem,
+    IterationLimit,
+    NoSolution,
+    NotApplicable,
+    NotDecided,
+    RayTermination,
+    Unverified,
+)
+from klapper.complementarity.exact_disc import exact_disc_problem
+from klapper.complementarity.frictional_contact import OPEN, SLIP, STATE_NAMES, STICK, FrictionalContact
+from klapper.complementarity.gauss_seidel import GaussSeidel
+from klapper.complementarity.homotopy import Branch, follow
+from klapper.complementarity.lemke import Lemke
+from klapper.complementarity.newton import Newton
+from klapper.complementarity.problem import (
+    LinearComplementarity,
+    MixedComplementarity,
+    NonlinearComplementarity,
+)
+from klapper.complementarity.prox import Prox
+from klapper.complementarity.residuals import Residuals
+from klapper.complementarity.solution import Attempt, Solution
+from klapper.complementarity.uniqueness import Uniqueness, uniqueness
+
+__all__ = [
+    "OPEN",
+    "SLIP",
+    "SOLVERS",
+    "STATE_NAMES",
+    "STICK",
+    "ActiveSet",
+    "Attempt",
+    "BatchSolution",
+    "Branch",
+    "ComplementarityError",
+    "Conversion",
+    "Enumeration",
+    "FrictionalContact",
+    "GaussSeidel",
+    "InvalidProblem",
+    "IterationLimit",
+    "Lemke",
+    "LinearComplementarity",
+    "MixedComplementarity",
+    "Newton",
+    "NoSolution",
+    "NonlinearComplementarity",
+    "NotApplicable",
+    "NotDecided",
+    "Piece",
+    "Prox",
+    "RayTermination",
+    "Residuals",
+    "Solution",
+    "SolutionSet",
+    "Uniqueness",
+    "Unverified",
+    "as_linear",
+    "eliminate_free",
+    "enumerate_solutions",
+    "exact_disc_problem",
+    "follow",
+    "polygonal",
+    "quadratic_program",
+    "solve",
+    "solve_batch",
+    "split_free",
+    "uniqueness",
+]

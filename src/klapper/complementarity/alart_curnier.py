@@ -11,6 +11,7 @@ Alart and Curnier, Comput. Methods Appl. Mech. Engrg. 92 (1991) 353-375.
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -56,6 +57,16 @@ class AlartCurnier:
         """Dimensionless μ (s, m)."""
         starts, columns, values = self.compressed_friction
         return sparse.csr_array((values, columns, starts), shape=self.contact.friction.shape)
+
+    def proximal(self, regularisation: float, centre: np.ndarray) -> AlartCurnier:
+        """The same with u + ε (ξ − ξ₀) in place of u: regular even if redundant contacts make A singular."""
+        shifted = copy(self)
+        if sparse.issparse(self.matrix):
+            shifted.matrix = sparse.csr_array(self.matrix + regularisation * sparse.eye_array(centre.size))
+        else:
+            shifted.matrix = self.matrix + regularisation * np.eye(centre.size)
+        shifted.offset = self.offset - regularisation * centre
+        return shifted
 
     def image(self, x: np.ndarray) -> np.ndarray:
         """Dimensionless relative velocities u = A ξ + q."""

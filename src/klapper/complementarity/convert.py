@@ -20,7 +20,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from klapper.complementarity.errors import NotApplicable
 from klapper.complementarity.frictional_contact import FrictionalContact
-from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity
+from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity, equilibrium
 from klapper.convex import RegularPolygon
 
 P = TypeVar("P")
@@ -210,15 +210,6 @@ def dense(matrix: Any) -> np.ndarray:
     if isinstance(matrix, LinearOperator):
         return np.asarray(matrix @ np.eye(matrix.shape[1]))
     return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
-
-
-def equilibrium(matrix: np.ndarray, offset: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Row and column scales, and a scale of the offset, that bring the largest entries near one."""
-    from klapper.complementarity.kernels.linear import equilibrate
-
-    row, column = np.empty(len(matrix)), np.empty(len(matrix))
-    beta = equilibrate(np.ascontiguousarray(matrix), offset, row, column)
-    return row, column, beta
 
 
 def _corner_weights(vertices: np.ndarray, force: np.ndarray) -> np.ndarray:

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from klapper.complementarity.convert import Conversion, dense, equilibrium, polygonal
+from klapper.complementarity.convert import Conversion, dense, polygonal
 from klapper.complementarity.errors import NoSolution, NotApplicable
 from klapper.complementarity.frictional_contact import FrictionalContact
-from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity
+from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity, equilibrium
 from klapper.complementarity.solver import Answer
 
 MAX_COMBINATIONS = 1 << 16
@@ -129,7 +129,7 @@ class Enumeration:
 
     def attempt(self, problem: Any, start: np.ndarray | None, tolerance: float) -> Answer:
         found = enumerate_solutions(problem)
-        tried = count_combinations(problem) or 0
+        tried = int(count_combinations(problem) or 0)
         points = [piece.point for piece in found.pieces]
         residuals = [problem.residuals(point).worst for point in points]
         good = [point for point, residual in zip(points, residuals, strict=True) if residual <= tolerance]
@@ -209,7 +209,7 @@ def _enumerate(problem: Any, laws: _Laws) -> SolutionSet:
     size = np.abs(rows).max(axis=1, initial=0.0)
     weight = np.where(size > 0, 1.0 / np.where(size > 0, size, 1.0), 1.0)
     constants = laws.constants * weight
-    count = np.array([len(options) for options in laws.alternatives])
+    count = np.array([len(options) for options in laws.alternatives], dtype=np.int64)
     widest = max(
         (len(side) for options in laws.alternatives for option in options for side in option), default=1
     )
@@ -223,22 +223,22 @@ def _enumerate(problem: Any, laws: _Laws) -> SolutionSet:
     points, lower, upper = solution_pieces(
         np.ascontiguousarray(rows * weight[:, None]), constants * beta, zero, positive, count, limit
     )
-    back = 1.0 / (beta * weight[: 2 * n])
-    pieces = [
-        _piece(problem, _without_noise(point) * column / beta, low * back, high * back)
-        for point, low, high in zip(points, lower, upper, strict=True)
-    ]
-    return SolutionSet(problem, _without_copies(pieces))
+    unit = 1.0 / (beta * weight[: 2 * n])
+    pieces = [_piece(problem, *scaled, unit) for scaled in zip(points, lower, upper, strict=True)]
+    return SolutionSet(problem, _without_copies(pieces, unit[:n]))
 
 
-def _piece(problem: Any, point: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Piece:
-    """A piece from ranges (2 n,) of unknowns and images; ranges without width collapse to the point itself."""
+def _piece(
+    problem: Any, point: np.ndarray, lower: np.ndarray, upper: np.ndarray, unit: np.ndarray
+) -> Piece:
+    """A piece from a scaled vertex (n,) and scaled ranges (2 n,); ranges without width collapse to the vertex itself."""
     n = problem.size
-    both = np.concatenate([point, problem.image(point)])
-    size = np.repeat([np.abs(point).max(initial=0.0), np.abs(both[n:]).max(initial=0.0)], n)
-    fixed = np.isfinite(upper - lower) & (upper - lower <= 1e-9 * np.abs(both) + 1e-13 * size)
-    lower, upper = np.where(fixed, both, lower), np.where(fixed, both, upper)
-    return Piece(point, bool(fixed[:n].all()), lower[:n], upper[:n], lower[n:], upper[n:])
+    vertex = _without_noise(point) * unit[:n]
+    both = np.concatenate([vertex, problem.image(vertex)])
+    largest = np.repeat([np.abs(point).max(initial=1.0), np.abs(lower[n:]).max(initial=1.0, where=np.isfinite(lower[n:]))], n)
+    fixed = np.isfinite(upper - lower) & (upper - lower <= 1e-9 * np.abs(upper) + 1e-12 * largest)
+    lower, upper = np.where(fixed, both, lower * unit), np.where(fixed, both, upper * unit)
+    return Piece(vertex, bool(fixed[:n].all()), lower[:n], upper[:n], lower[n:], upper[n:])
 
 
 def _without_noise(point: np.ndarray) -> np.ndarray:
@@ -246,20 +246,21 @@ def _without_noise(point: np.ndarray) -> np.ndarray:
     return np.where(np.abs(point) <= 1e-13 * np.abs(point).max(initial=1.0), 0.0, point)
 
 
-def _without_copies(pieces: list[Piece]) -> tuple[Piece, ...]:
+def _without_copies(pieces: list[Piece], unit: np.ndarray) -> tuple[Piece, ...]:
     """Drop points that another piece has already (degenerate solutions belong to several combinations)."""
     kept: list[Piece] = []
     for piece in sorted(pieces, key=lambda piece: piece.isolated):
-        if piece.isolated and any(_inside(piece.point, other) for other in kept):
+        if piece.isolated and any(_coincide(piece, other, unit) for other in kept):
             continue
         kept.append(piece)
     return tuple(kept)
 
 
-def _inside(point: np.ndarray, piece: Piece) -> bool:
-    """Whether an isolated point coincides with the other (isolated) piece."""
-    size = max(float(np.abs(point).max(initial=0.0)), float(np.abs(piece.point).max(initial=0.0)))
-    return piece.isolated and bool(np.all(np.abs(point - piece.point) <= 1e-9 * size))
+def _coincide(piece: Piece, other: Piece, unit: np.ndarray) -> bool:
+    """Whether two isolated points are the same."""
+    one, two = piece.point / unit, other.point / unit
+    size = max(float(np.abs(one).max(initial=0.0)), float(np.abs(two).max(initial=0.0)))
+    return other.isolated and bool(np.all(np.abs(one - two) <= 1e-9 * size))
 
 
 def _through_polygon(
@@ -275,4 +276,4 @@ def _through_polygon(
         force = conversion.recover(piece.point)
         image = contact.image(force)
         pieces.append(Piece(force, True, force, force, image, image))
-    return SolutionSet(contact, _without_copies(pieces))
+    return SolutionSet(contact, _without_copies(pieces, np.ones(contact.size)))

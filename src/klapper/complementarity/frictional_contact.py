@@ -21,6 +21,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from klapper.complementarity.checking import Matrix, as_names, as_square_matrix, as_vector
 from klapper.complementarity.errors import InvalidProblem
+from klapper.complementarity.problem import AMPLIFICATION
 from klapper.complementarity.residuals import Residuals
 from klapper.convex import RegularPolygon
 
@@ -251,16 +252,18 @@ class FrictionalContact:
         return np.full(self.size, norm)
 
     def residuals(self, x: np.ndarray) -> Residuals:
-        """Residuals in units of the largest velocity term and of the force that would cause it at that contact."""
+        """Residuals in units of the largest velocity term and of the force that would cause it at that contact.
+
+        The velocity unit counts at most as ``AMPLIFICATION`` times the largest free velocity.
+        """
         velocity = self.image(x)
         pushed = (
             self._magnitude @ np.abs(x)
             if self._magnitude is not None
             else np.abs(velocity - self.free_velocity)
         )
-        scale = float((np.abs(self.free_velocity) + pushed).max(initial=0.0))
-        if scale == 0.0:
-            scale = 1.0
+        load = float(np.abs(self.free_velocity).max(initial=0.0)) or np.inf
+        scale = min(float((np.abs(self.free_velocity) + pushed).max(initial=0.0)), AMPLIFICATION * load) or 1.0
         v = velocity / scale
         mobility = self.mobility
         softest = float(mobility.max(initial=0.0)) or 1.0

@@ -84,13 +84,15 @@ def follow(
     *,
     steps: int = 200,
     first: Any = None,
+    at_fold: Literal["turn", "jump"] = "turn",
     tolerance: float = 1e-9,
 ) -> Branch:
     """Follow a solution of ``family(s)`` from ``start`` to ``stop``.
 
     ``family`` returns a linear problem for a parameter value (or anything ``as_linear`` accepts); ``first`` is a solution
     x at ``start`` (default: what :func:`solve` finds). Step length is (stop − start) / steps; changes of contact are located
-    to round-off between the steps. A branch that folds is followed back, at most to ``start``.
+    to round-off between the steps. A branch that folds is followed back, at most to ``start``; with ``at_fold="jump"`` it is
+    left there, as a structure would whose speed is raised further, and another branch is looked for.
 
     >>> branch = follow(lambda s: LinearComplementarity([[-1.0]], [s]), 1.0, -1.0, first=[0.0])
     >>> [event.kind for event in branch.events], branch.folds.round(12).tolist()
@@ -98,17 +100,22 @@ def follow(
     """
     if not steps >= 1 or start == stop:
         raise InvalidProblem(f"follow needs start ≠ stop and steps ≥ 1, got {start}, {stop} and {steps}.")
-    return _Tracer(family, float(start), float(stop), steps, tolerance).trace(first)
+    if at_fold not in ("turn", "jump"):
+        raise InvalidProblem(f"at_fold is {at_fold!r}; allowed are 'turn' and 'jump'.")
+    return _Tracer(family, float(start), float(stop), steps, at_fold == "jump", tolerance).trace(first)
 
 
 class _Tracer:
     """The state of one pursuit: parameter, basis, direction, and what was recorded."""
 
-    def __init__(self, family: Any, start: float, stop: float, steps: int, tolerance: float) -> None:
+    def __init__(
+        self, family: Any, start: float, stop: float, steps: int, jump: bool, tolerance: float
+    ) -> None:
         self.family = family
         self.start, self.stop = start, stop
         self.length = (stop - start) / steps
         self.limit = 20 * steps + 1000
+        self.jump = jump
         self.tolerance = tolerance
         self.direction = 1.0
         self.branch = 0
@@ -127,7 +134,7 @@ class _Tracer:
         problem = as_linear(self.family(self.start)).problem
         x = solve(problem, tolerance=self.tolerance).x if first is None else np.asarray(first, dtype=float)
         self.s, self.closed = self.start, x > 0
-        if not self.record(self.start):
+        if not problem.residuals(x).worst <= self.tolerance or not self.record(self.start):
             raise InvalidProblem("first is not a solution of the problem at start, or its basis is singular.")
         while len(self.points) < self.limit:
             if not self.advance():
@@ -192,7 +199,8 @@ class _Tracer:
         if self.orientation(self.s) == self.orientation(target):
             return True
         critical = self.singular_point(target)
-        ends = [self.point(s, self.closed) for s in (self.s, target)]
+        before = self.points[-2][0] if len(self.points) > 1 else self.s
+        ends = [self.point(s, self.closed) for s in (before, target)]
         beside = [self.point(critical + step * (target - self.s), self.closed) for step in (-1e-6, 1e-6)]
         sizes = [np.inf if x is None else float(np.abs(x).max(initial=0.0)) for x in (*ends, *beside)]
         if max(sizes[2:]) > 1e3 * max(sizes[:2]):
@@ -223,9 +231,12 @@ class _Tracer:
         for sign in (1.0, -1.0):
             if self.admissible(self.s + sign * ahead, other):
                 self.closed = other
-                if sign < 0:
-                    self.direction = -self.direction
-                    self.events.append(BranchEvent("fold", self.s, name))
+                if sign > 0:
+                    return True
+                self.events.append(BranchEvent("fold", self.s, name))
+                if self.jump:
+                    return self.resume(self.s, ahead, "it turns back")
+                self.direction = -self.direction
                 return True
         return self.resume(self.s, ahead)
 

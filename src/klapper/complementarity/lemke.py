@@ -74,6 +74,7 @@ class Lemke:
         chosen = np.zeros(n, dtype=bool)
         if self.basis is not None:
             basis = np.asarray(self.basis)
+            basis = basis if basis.dtype == bool else basis.astype(int)
             if basis.dtype != bool and basis.size and (basis.min() < 0 or basis.max() >= n):
                 raise InvalidProblem(f"basis names unknown {basis.max()}, but there are only {n} unknowns.")
             chosen[basis] = True

@@ -5,7 +5,8 @@
 
 φ is the penalised Fischer–Burmeister function θ(a + b − √(a² + b²)) + (1 − θ) a₊b₊. Steps solve V d = −Φ with V from
 the generalised Jacobian, under a nonmonotone line search on ½‖Φ‖² and with a Levenberg–Marquardt step where V is
-singular. A found point is polished by the full step on the identified active set, exact for linear problems.
+singular. Problems that resist are approached along the smooth path a b = τ², τ → 0, or, contacts, by proximal
+regularisation. A found point is polished by the full step on the identified active set, exact for linear problems.
 Chen, Chen and Kanzow, Math. Programming 88 (2000) 211-216; Grippo, Lampariello and Lucidi, SIAM J. Numer. Anal. 23
 (1986) 707-716; Waltersberger sections 4.1.1 and 4.1.2.
 """
@@ -36,6 +37,7 @@ from klapper.complementarity.solver import Answer
 THETA = 0.95  # weight of the Fischer–Burmeister part of φ
 MEMORY = 6  # merit values the nonmonotone line search compares with
 COMPILED_SIZE = 120  # up to here the compiled kernels beat LAPACK called step by step
+DAMPED_SIZE = 2000  # beyond, the fill-in of sparse Levenberg–Marquardt steps costs more than another start
 ROUND_OFF = 1e-14
 
 
@@ -75,7 +77,7 @@ class Newton:
     def attempt(self, problem: Any, start: np.ndarray | None, tolerance: float) -> Answer:
         start = _usable_start(problem, start)
         if isinstance(problem, FrictionalContact):
-            scaled: Scaled = _scaled_contact(problem)
+            scaled: Scaled = _scaled_contact(problem, tolerance, self.max_iterations)
             answer = _compiled_contact(scaled.mapping, start, tolerance, self.max_iterations)
         elif isinstance(problem, NonlinearComplementarity):
             scaled, answer = _scaled_nonlinear(problem), None
@@ -96,11 +98,15 @@ class Newton:
         guesses = scaled.guesses()
         for count in range(self.starts):
             given = count == 0 and start is not None
-            guess, spent = (start / scaled.unit, 0) if given else next(guesses)
+            candidate = (start / scaled.unit, 0) if given else next(guesses, None)
+            if candidate is None:
+                break
+            guess, spent = candidate
             path = damped_newton(scaled.mapping, guess, measure, tolerance, self.max_iterations)
             iterations += spent + path.iterations
             if path.residual <= tolerance:
-                return Answer(path.x * scaled.unit, iterations, f"start {count + 1}")
+                exact = polished(scaled.mapping, path, measure)
+                return Answer(exact.x * scaled.unit, iterations, f"start {count + 1}")
             least = min(least, path.residual)
         raise IterationLimit(_failure(problem, least, iterations, tolerance))
 
@@ -174,6 +180,8 @@ class FischerBurmeister:
 
     def shortcut(self, x: np.ndarray) -> np.ndarray | None:
         """Full step with F_i = 0 where F_i < x_i and x_i = 0 elsewhere, least-squares if that is singular."""
+        if self.smoothing > 0.0:
+            return None
         y = self.function(x)
         active = self.free | (x > y)
         index = np.flatnonzero(active)
@@ -207,22 +215,17 @@ def damped_newton(
     tolerance: float,
     max_iterations: int,
 ) -> Path:
-    """Newton's method on Φ(x) = 0 until ``measure(x)`` is at most ``tolerance``, then polished."""
+    """Newton's method on Φ(x) = 0 until ``measure(x)`` is at most ``tolerance`` or no step is found any more."""
     value = mapping.value(x)
     merits = [0.5 * float(value @ value)]
     history = [measure(x)]
     best = x
-    for iteration in range(max_iterations):
-        if history[-1] <= tolerance:
-            return _polished(mapping, x, measure, iteration, history)
-        if history[-1] < 1e-3 or iteration % 10 == 9:
+    while history[-1] > tolerance and len(merits) <= max_iterations and not _stalls(merits):
+        if history[-1] < 1e-3 or len(merits) % 10 == 0:
             guess = mapping.shortcut(x)
             if guess is not None and (residual := measure(guess)) <= tolerance:
-                return _polished(mapping, guess, measure, iteration + 1, [*history, residual])
-        if _stalls(merits):
-            break
-        jacobian = mapping.derivative(x)
-        found = _accepted_step(mapping, x, value, jacobian, max(merits[-MEMORY:]))
+                return Path(guess, residual, len(merits), (*history, residual))
+        found = _accepted_step(mapping, x, value, mapping.derivative(x), max(merits[-MEMORY:]))
         if found is None:
             break
         x, value = found
@@ -230,38 +233,29 @@ def damped_newton(
         history.append(measure(x))
         if history[-1] <= min(history):
             best = x
-    if min(history) <= tolerance:
-        return _polished(mapping, best, measure, len(merits) - 1, history)
     return Path(best, min(history), len(merits) - 1, tuple(history))
 
 
 def _stalls(merits: list[float], window: int = 25) -> bool:
-    """Whether the merit function has not fallen by a tenth within the last steps."""
-    return len(merits) > window and min(merits[-window:]) > 0.9 * min(merits[:-window])
+    """Whether the merit function has not fallen by a tenth within the last steps, or is not a number."""
+    return not np.isfinite(merits[-1]) or (
+        len(merits) > window and min(merits[-window:]) > 0.9 * min(merits[:-window])
+    )
 
 
-def _polished(
-    mapping: SemismoothMap,
-    x: np.ndarray,
-    measure: Callable[[np.ndarray], float],
-    iterations: int,
-    history: list[float],
-) -> Path:
-    """Up to three full steps, each kept only if it lowers the residual."""
-    residual = measure(x)
+def polished(mapping: SemismoothMap, path: Path, measure: Callable[[np.ndarray], float]) -> Path:
+    """Up to three full steps from the end of ``path``, each kept only if it lowers the residual."""
     for _ in range(3):
-        if residual <= ROUND_OFF:
+        if path.residual <= ROUND_OFF:
             break
-        better = mapping.shortcut(x)
+        better = mapping.shortcut(path.x)
         if better is None:
-            step = newton_direction(mapping.derivative(x), mapping.value(x))
-            better = None if step is None else x + step
-        if better is None or not (lower := measure(better)) < residual:
+            step = newton_direction(mapping.derivative(path.x), mapping.value(path.x))
+            better = None if step is None else path.x + step
+        if better is None or not (lower := measure(better)) < path.residual:
             break
-        x, residual = better, lower
-        history = [*history, residual]
-        iterations += 1
-    return Path(x, residual, iterations, tuple(history))
+        path = Path(better, lower, path.iterations + 1, (*path.history, lower))
+    return path
 
 
 def _accepted_step(
@@ -314,15 +308,26 @@ def newton_direction(jacobian: Matrix, value: np.ndarray) -> np.ndarray | None:
 def _solve(matrix: Matrix, right: np.ndarray) -> np.ndarray | None:
     """matrix⁻¹ right by LU factors, None where the matrix is singular."""
     if sparse.issparse(matrix):
+        return _solve_sparse(sparse.csc_array(matrix), right)
+    _, _, solution, info = dgesv(matrix, right)
+    return solution if info == 0 and np.all(np.isfinite(solution)) else None
+
+
+def _solve_sparse(matrix: sparse.csc_array, right: np.ndarray) -> np.ndarray | None:
+    """First with pivots near the diagonal, which keeps contact matrices sparsest; checked, else with full pivoting."""
+    near_diagonal = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.01, "options": {"SymmetricMode": True}}
+    allowed = 1e-10 * float(np.abs(right).max(initial=0.0))
+    solution = None
+    for options in (near_diagonal, {}):
         try:
-            solution = splu(sparse.csc_array(matrix)).solve(right)
+            factors = splu(matrix, **options)
         except RuntimeError:
-            return None
-    else:
-        _, _, solution, info = dgesv(matrix, right)
-        if info != 0:
-            return None
-    return solution if np.all(np.isfinite(solution)) else None
+            continue
+        solution = factors.solve(right)
+        solution += factors.solve(right - matrix @ solution)
+        if float(np.abs(matrix @ solution - right).max(initial=0.0)) <= allowed:
+            return solution
+    return solution if solution is not None and np.all(np.isfinite(solution)) else None
 
 
 def damped_direction(
@@ -331,6 +336,8 @@ def damped_direction(
     """Levenberg–Marquardt step −(VᵀV + νI)⁻¹ VᵀΦ; sparse matrices by the augmented system, which stays sparse."""
     if sparse.issparse(jacobian):
         size = value.size
+        if size > DAMPED_SIZE:
+            return None
         unity = sparse.eye_array(size)
         augmented = sparse.block_array([[unity, jacobian], [jacobian.T, -damping * unity]])
         solution = _solve(augmented, np.concatenate([-value, np.zeros(size)]))
@@ -364,12 +371,45 @@ def smooth_path(
     iterations = 0
     while smoothing > 1e-6:
         smooth = mapping.smoothed(smoothing)
-        path = damped_newton(
-            smooth, x, lambda z, m=smooth: float(np.abs(m.value(z)).max()), 0.1 * smoothing, 15
-        )
+        path = damped_newton(smooth, x, _largest_entry(smooth), 0.1 * smoothing, 15)
         x, iterations = path.x, iterations + path.iterations
         smoothing *= factor
     return x, iterations
+
+
+def proximal_newton(
+    mapping: AlartCurnier,
+    x: np.ndarray,
+    measure: Callable[[np.ndarray], float],
+    tolerance: float,
+    max_iterations: int,
+) -> tuple[np.ndarray, int]:
+    """Proximal point iteration with Newton inside; the best point and the Newton steps taken.
+
+    Each regularised problem is regular even if the contacts are redundant. The regularisation falls while the inner
+    iteration converges easily and grows where it fails.
+    """
+    regularisation, iterations = 0.1, 0
+    residual = least = measure(x)
+    best = x
+    while residual > tolerance and iterations < max_iterations:
+        inner = mapping.proximal(regularisation, x)
+        wanted = max(0.1 * residual * min(1.0, 10.0 * regularisation), 1e-15)
+        path = damped_newton(inner, x, _largest_entry(inner), wanted, 15)
+        iterations += max(path.iterations, 1)
+        if path.residual > wanted:
+            regularisation = min(5.0 * regularisation, 1.0)
+            continue
+        x, residual = path.x, measure(path.x)
+        if path.iterations < 8:
+            regularisation *= 0.3
+        if residual < least:
+            best, least = x, residual
+    return best, iterations
+
+
+def _largest_entry(mapping: SemismoothMap) -> Callable[[np.ndarray], float]:
+    return lambda x: float(np.abs(mapping.value(x)).max(initial=0.0))
 
 
 def _pair_starts(mapping: FischerBurmeister) -> Iterator[tuple[np.ndarray, int]]:
@@ -409,15 +449,20 @@ def _scaled_nonlinear(problem: NonlinearComplementarity) -> Scaled:
     return Scaled(mapping, unit, lambda: _pair_starts(mapping))
 
 
-def _scaled_contact(contact: FrictionalContact) -> Scaled:
+def _scaled_contact(contact: FrictionalContact, tolerance: float, max_iterations: int) -> Scaled:
     mapping = AlartCurnier(contact)
 
+    def measure(x: np.ndarray) -> float:
+        return contact.residuals(x * mapping.force_unit).worst
+
     def guesses() -> Iterator[tuple[np.ndarray, int]]:
-        x = np.zeros(contact.size)
-        yield x, 0
-        for sweeps in (20, 60, 200):
-            x = mapping.projected_gradient(x, sweeps)
-            yield x, sweeps
+        zero = np.zeros(contact.size)
+        near = mapping.projected_gradient(zero, 60)
+        yield near, 0
+        yield proximal_newton(mapping, near, measure, tolerance, 6 * max_iterations)
+        yield zero, 0
+        if sparse.issparse(mapping.matrix) and contact.size > DAMPED_SIZE:
+            return
         disc = _scaled_nonlinear(exact_disc_problem(contact))
         for point, iterations in disc.guesses():
             yield exact_disc_forces(contact, point * disc.unit) / mapping.force_unit, iterations

@@ -26,6 +26,9 @@ from klapper.complementarity.errors import InvalidProblem
 from klapper.complementarity.residuals import Residuals
 
 
+AMPLIFICATION = 1e4
+
+
 class Problem(Protocol):
     """What every complementarity problem offers (contract in the module's docstring)."""
 
@@ -184,14 +187,15 @@ def as_mask(free: Any, size: int) -> np.ndarray:
 
 
 def linear_residuals(matrix: Matrix, offset: np.ndarray, x: np.ndarray, free: np.ndarray) -> Residuals:
-    """Residuals of a linear problem, invariant under any scaling of its rows and columns.
+    """Residuals of a linear problem that do not depend on the units of its rows and columns.
 
     Row i is measured against the terms it is made of, s_i = |b_i| + Σ_j |A_ij||x_j|; unknown j against the change of x_j
     that would alter some row by its whole scale. The natural residual min(x_j / X_j, y_i / s_i) is then the relative
-    change of the data that makes x an exact solution.
+    change of the data that makes x an exact solution. Forces far above the load must not hide a violation (an unsolvable
+    problem has "solutions at infinity"), so s_i counts at most as ``AMPLIFICATION`` times the load.
     """
     magnitude = abs(matrix)
-    row_scale = np.abs(offset) + magnitude @ np.abs(x)
+    row_scale = np.minimum(np.abs(offset) + magnitude @ np.abs(x), AMPLIFICATION * load_scale(matrix, offset))
     weight = np.divide(1.0, row_scale, out=np.zeros_like(row_scale), where=row_scale > 0)
     if sparse.issparse(magnitude):
         influence = (magnitude.multiply(weight[:, None])).max(axis=0).toarray().ravel()
@@ -199,6 +203,25 @@ def linear_residuals(matrix: Matrix, offset: np.ndarray, x: np.ndarray, free: np
         influence = (magnitude * weight[:, None]).max(axis=0, initial=0.0)
     influence = np.where((influence == 0) & (x != 0), 1.0 / np.where(x == 0, 1.0, np.abs(x)), influence)
     return scaled_residuals(x * influence, (matrix @ x + offset) * weight, free)
+
+
+def load_scale(matrix: Matrix, offset: np.ndarray) -> np.ndarray:
+    """Size of the load (n,) in the unit of each row; infinite if there is no load, so that it never limits."""
+    if not offset.any():
+        return np.full(offset.size, np.inf)
+    if sparse.issparse(matrix):
+        return np.full(offset.size, np.abs(offset).max())
+    row, _, _ = equilibrium(matrix, offset)
+    return np.abs(row * offset).max() / row
+
+
+def equilibrium(matrix: np.ndarray, offset: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Row and column scales, and a scale of the offset, that balance the entries of (A | b) around one."""
+    from klapper.complementarity.kernels.linear import equilibrate
+
+    row, column = np.empty(len(matrix)), np.empty(len(matrix))
+    beta = equilibrate(np.ascontiguousarray(matrix), offset, row, column)
+    return row, column, beta
 
 
 def scaled_residuals(x: np.ndarray, y: np.ndarray, free: np.ndarray) -> Residuals:

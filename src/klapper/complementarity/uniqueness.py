@@ -11,7 +11,7 @@ semidefiniteness, from the solution face of a monotone problem (Cottle, Pang & S
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -23,7 +23,7 @@ from klapper.complementarity.convert import dense
 from klapper.complementarity.enumeration import Enumeration, enumerate_solutions
 from klapper.complementarity.errors import ComplementarityError, NotApplicable
 from klapper.complementarity.frictional_contact import FrictionalContact
-from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity
+from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity, equilibrium
 from klapper.complementarity.solution import Solution
 
 RANK = 1e-10
@@ -49,18 +49,11 @@ class Uniqueness:
     names: tuple[str, ...]
     motion: Answer
     motions: np.ndarray
+    forces: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
     null_space: np.ndarray
     complete: bool
-    forces: np.ndarray = field(init=False)
-
-    def __post_init__(self) -> None:
-        with np.errstate(invalid="ignore"):
-            width = self.upper - self.lower
-        finite = np.abs(np.concatenate([self.lower, self.upper]))
-        scale = finite[np.isfinite(finite)].max(initial=0.0) or 1.0
-        object.__setattr__(self, "forces", width <= WIDTH * scale)
 
     @property
     def all_unique(self) -> bool:
@@ -106,19 +99,24 @@ def uniqueness(solution: Solution[Any]) -> Uniqueness:
         )
     face = _face(problem, solution.x)
     motion, motions, everything = _motion(problem, solution)
-    if everything is not None and motion == "not unique":
-        return Uniqueness(problem.names, motion, motions, *everything, face.readable_null_space(), True)
-    lower, upper = face.ranges()
-    return Uniqueness(problem.names, motion, motions, lower, upper, face.readable_null_space(), motion == "unique")
+    lower, upper = face.ranges() if everything is None else everything
+    with np.errstate(invalid="ignore"):
+        width = (upper - lower) / face.unit
+    ends = np.abs(np.concatenate([lower, upper]) / np.tile(face.unit, 2))
+    forces = width <= WIDTH * ends[np.isfinite(ends)].max(initial=0.0)
+    complete = motion == "unique" or everything is not None
+    return Uniqueness(problem.names, motion, motions, forces, lower, upper, face.readable_null_space(), complete)
 
 
 @dataclass(frozen=True)
 class _Face:
     """All forces x̄ + N t that give one motion: linear inequalities ``rows`` t + ``offsets`` ≥ 0, and friction discs.
 
-    A disc is (P, p, r, r₀): ‖P t + p‖ ≤ rᵀt + r₀.
+    A disc is (P, p, r, r₀): ‖P t + p‖ ≤ rᵀt + r₀. Everything is in units of ``unit`` (n,), so that badly scaled unknowns
+    are judged alike.
     """
 
+    unit: np.ndarray
     point: np.ndarray
     null: np.ndarray
     rows: np.ndarray
@@ -129,14 +127,15 @@ class _Face:
         """Least and greatest value (n,) of every force."""
         lower, upper = self.point.copy(), self.point.copy()
         if self.null.shape[1] == 0:
-            return lower, upper
+            return lower * self.unit, upper * self.unit
         size = np.abs(self.point).max(initial=0.0) or 1.0
         cuts = [self._tangents(disc, size) for disc in self.discs]
         for i in np.flatnonzero(np.abs(self.null).max(axis=1) > RANK):
             lower[i] = self._extreme(self.null[i], self.point[i], size, cuts)
             upper[i] = -self._extreme(-self.null[i], -self.point[i], size, cuts)
         noise = 1e-12 * size
-        return np.where(np.abs(lower) < noise, 0.0, lower), np.where(np.abs(upper) < noise, 0.0, upper)
+        lower, upper = (np.where(np.abs(end) < noise, 0.0, end) for end in (lower, upper))
+        return lower * self.unit, upper * self.unit
 
     def _tangents(self, disc: Any, size: float) -> list[tuple[np.ndarray, float]]:
         return [_tangent(disc, angle, size) for angle in np.arange(8) * (np.pi / 4)]
@@ -174,7 +173,7 @@ class _Face:
 
     def readable_null_space(self) -> np.ndarray:
         """The null space in reduced echelon form, largest entry one, so that (1, −1, 1, −1) reads as such."""
-        basis = self.null.T.copy()
+        basis = self.null.T * self.unit
         if basis.size == 0:
             return self.null
         row = 0
@@ -182,14 +181,14 @@ class _Face:
             if row == basis.shape[0]:
                 break
             best = row + int(np.argmax(np.abs(basis[row:, column])))
-            if abs(basis[best, column]) < 1e-8:
+            if abs(basis[best, column]) < 1e-8 * self.unit[column]:
                 continue
             basis[[row, best]] = basis[[best, row]]
             basis[row] /= basis[row, column]
             others = np.arange(len(basis)) != row
             basis[others] -= np.outer(basis[others, column], basis[row])
             row += 1
-        basis[np.abs(basis) < 1e-9] = 0.0
+        basis[np.abs(basis / self.unit) < 1e-9 * np.abs(basis / self.unit).max(axis=1, keepdims=True)] = 0.0
         return (basis / np.abs(basis).max(axis=1, keepdims=True)).T
 
 
@@ -204,14 +203,15 @@ def _face(problem: Any, x: np.ndarray) -> _Face:
     if isinstance(problem, FrictionalContact):
         return _contact_face(problem, x)
     free = problem.free if isinstance(problem, MixedComplementarity) else np.zeros(problem.size, dtype=bool)
-    image = problem.image(x)
-    matrix = dense(problem.matrix)
-    scale = np.abs(problem.offset) + np.abs(matrix) @ np.abs(x)
-    may_act = free | (image <= CLOSED * scale)
+    row, column, beta = equilibrium(dense(problem.matrix), problem.offset)
+    unit = column / beta
+    matrix, point = row[:, None] * dense(problem.matrix) * column, x / unit
+    image, offset = row * problem.image(x) * beta, row * problem.offset * beta
+    may_act = free | (image <= CLOSED * (np.abs(offset) + np.abs(matrix) @ np.abs(point)))
     directions = np.eye(problem.size)[:, may_act]
     null = directions @ _null_space(matrix @ directions)
     held = may_act & ~free
-    return _Face(x, null, null[held], np.maximum(x[held], 0.0), ())
+    return _Face(unit, point, null, null[held], np.maximum(point[held], 0.0), ())
 
 
 def _contact_face(problem: FrictionalContact, x: np.ndarray) -> _Face:
@@ -244,7 +244,7 @@ def _contact_face(problem: FrictionalContact, x: np.ndarray) -> _Face:
             offsets += [limits[k] - x[patch], limits[k] + x[patch]]
         else:
             discs.append((null[patch], x[patch], slopes[k], float(limits[k])))
-    return _Face(x, null, np.vstack(rows), np.concatenate(offsets), tuple(discs))
+    return _Face(np.ones(n), x, null, np.vstack(rows), np.concatenate(offsets), tuple(discs))
 
 
 def _null_space(matrix: np.ndarray) -> np.ndarray:
@@ -318,6 +318,7 @@ def _monotone_motion(problem: LinearComplementarity, solution: Solution[Any]) ->
     if null.shape[1] == 0:
         return "unique"
     face = _Face(
+        np.ones(problem.size),
         solution.y,
         matrix @ null * size,
         np.vstack([null, matrix @ null * size]),

@@ -1,9 +1,10 @@
 """Anderson acceleration of a contact iteration x ← G(x), for iterates whose velocities are affine in x.
 
-    minimise ‖f_k − Σ γ_i Δf_i‖ over γ,   f = G(x) − x,      x_{k+1} = G(x_k) − Σ γ_i ΔG_i        Walker and Ni (2011)
+    minimise ‖f_k − Σ γ_i Δf_i‖ over γ,   f = G(x) − x,   x_{k+1} = G(x_k) − Σ γ_i ΔG_i
+                                              Walker and Ni, SIAM J. Numer. Anal. 49 (2011) 1715-1735
 
-Near the solution, where no contact changes its state, this is a Krylov method. Far from it an extrapolation may
-mislead: if ‖f‖ grows after one, it is taken back, and the next ones wait for longer and longer.
+Near the solution, where no contact changes its state, this is a Krylov method. Far from it an extrapolation
+may mislead: if ‖f‖ grows after one, it is taken back, and the next ones wait for longer and longer.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ RECORDED, STORED, PENDING, WAIT, IDLE = range(5)
 class History(NamedTuple):
     """Differences of the last iterations, each (depth, n), and the latest iteration, each (n,).
 
-    ``counter`` (5,): iterations recorded, differences stored, whether an extrapolation awaits its judgement, how many
-    iterations to wait after the next failure, and how many are still to wait. ``norm`` (1,): the last ‖f‖².
+    ``counter`` (5,): iterations recorded, differences stored, whether an extrapolation awaits its judgement,
+    how many iterations to wait after the next failure, and how many are still to wait. ``norm`` (1,): ‖f‖².
     """
 
     change: np.ndarray
@@ -134,7 +135,7 @@ def _record(
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
 def _extrapolate(history: History, force: np.ndarray, velocity: np.ndarray, weight: np.ndarray) -> bool:
-    """Overwrite force and velocity by the extrapolated iterate; False if there is nothing to extrapolate from."""
+    """Overwrite force and velocity by the extrapolated iterate; False if no difference is stored."""
     stored, size = history.counter[STORED], force.size
     gram = history.gram
     matrix, right, length = np.empty((stored, stored)), np.empty(stored), np.empty(stored)

@@ -1,8 +1,9 @@
 """The contact problem cut into blocks of up to three rows, as compiled sweeps want it.
 
-Each block holds the rows (normal, tangential 1, tangential 2) of one contact; a missing row is −1 and stays zero.
-The Delassus matrix is stored by block columns: column j lists the blocks i that a force at j moves, with the 3×3
-block W_ij. A changed force then updates the velocities of its neighbours only, and velocities are always current.
+Each block holds the rows (normal, tangential 1, tangential 2) of one contact; a missing row is −1 and stays
+zero. The Delassus matrix is stored by block columns: column j lists the blocks i that a force at j moves,
+with the 3×3 block W_ij. A changed force then updates the velocities of its neighbours only, and velocities
+are always current.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ class ContactBlocks(NamedTuple):
     ``own``      (n, 9)   diagonal blocks
     ``schur``    (n, 4)   eigenvalues and first eigenvector (cos, sin) of S = W_TT − W_TN W_NT / W_NN
     ``tangent``  (n, 4)   the same of W_TT
-    ``mobility`` (n, 2)   weights that turn forces into velocities: W_NN and the larger of the diagonal of W_TT
-    ``kind``     (n,)     CONTACT (normal with or without friction), PATCH (friction only), CONSTRAINT (two-sided)
+    ``mobility`` (n, 2)   weights that turn forces into velocities: W_NN and the larger entry of diag W_TT
+    ``kind``     (n,)     CONTACT (normal, perhaps friction), PATCH (friction only), CONSTRAINT (two-sided)
     ``friction``, ``limit`` (n,)   ρ = limit + friction · λ_N
     ``share_start`` (n + 1,), ``share_of``, ``share``  for patches: ρ = limit + Σ share · λ_N of other blocks
     ``free``     (3 n,)   velocities without forces
@@ -53,7 +54,7 @@ class ContactBlocks(NamedTuple):
 def columns_from_sparse(
     start: np.ndarray, column: np.ndarray, value: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Block columns (start, neighbour, push) of a matrix in compressed sparse rows; ``rows`` (n, 3) name the blocks."""
+    """Block columns (start, neighbour, push) of compressed sparse rows; ``rows`` (n, 3) name the blocks."""
     blocks = rows.shape[0]
     slot = np.empty(start.size - 1, np.int64)
     for i in range(blocks):

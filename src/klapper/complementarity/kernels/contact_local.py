@@ -2,10 +2,11 @@
 
     v = W λ + q,   0 ≤ λ_N ⟂ v_N ≥ 0,   −v_T ∈ N_D(λ_T),   |D| = ρ = limit + μ λ_N
 
-With the Schur complement S = W_TT − W_TN W_NT / W_NN and c = q_T − W_TN q_N / W_NN a closed contact slips with
-v_T = −κ λ_T, that is λ_T(κ) = −(S + κ I)⁻¹ c, and κ > 0 solves one scalar equation ρ(κ) / ‖λ_T(κ)‖ = 1, which is
-nearly linear in κ (as in Moré and Sorensen's trust-region step). κ = 0 is sticking. S enters by its eigenvalues
-and the angle of its eigenvectors. All functions take and return plain numbers: (normal, tangential 1, tangential 2).
+With the Schur complement S = W_TT − W_TN W_NT / W_NN and c = q_T − W_TN q_N / W_NN a closed contact slips
+with v_T = −κ λ_T, that is λ_T(κ) = −(S + κ I)⁻¹ c, and κ > 0 solves one scalar equation ρ(κ) / ‖λ_T(κ)‖ = 1,
+which is nearly linear in κ (as in Moré and Sorensen's trust-region step). κ = 0 is sticking. S enters by its
+eigenvalues and the angle of its eigenvectors. All functions take and return plain numbers: (normal,
+tangential 1, tangential 2).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _fast = {"contract"}
 def eigen_2x2(a: float, b: float, d: float, scale: float) -> tuple[float, float, float, float]:
     """Eigenvalues σ1 ≥ σ2 ≥ 0 and the direction (cos, sin) of the first, of [[a, b], [b, d]].
 
-    ``scale`` is the size of the numbers that a, b, d were computed from; eigenvalues below its round-off are zero.
+    ``scale`` is the size of the numbers that a, b, d come from; eigenvalues below its round-off are zero.
     """
     mean, half = 0.5 * (a + d), 0.5 * (a - d)
     radius = math.sqrt(half * half + b * b)
@@ -53,8 +54,8 @@ def slip_multiplier(
 ) -> float:
     """κ > 0 with ‖t‖ = radius − slope · (a·t), t_k = −c_k / (s_k + κ); the equation at κ = 0 has ‖t‖ larger.
 
-    ``radius`` > 0 is the friction limit at t = 0, ``a`` the coupling W_NT, both in the eigenbasis of S; ``guess`` is
-    a first κ or 0. Newton on ρ/‖t‖ − 1, kept inside a bracket; the equation is linear if S is isotropic.
+    ``radius`` > 0 is the friction limit at t = 0; c and the coupling a = W_NT are in the eigenbasis of S;
+    ``guess`` is a first κ or 0. Newton on ρ/‖t‖ − 1 in a bracket; the equation is linear if S is isotropic.
     """
     if s1 == s2 or c2 == 0.0:
         return max((math.sqrt(c1 * c1 + c2 * c2) - slope * (a1 * c1 + a2 * c2)) / radius - s1, 0.0)
@@ -139,8 +140,8 @@ def solve_contact(
 ) -> tuple[float, float, float, float]:
     """Forces (λ_N, λ_T1, λ_T2) and κ of one contact with the exact disc.
 
-    ``coupling`` is the first row (W_NN, W_NT) of the contact's own W; ``schur`` and ``tangent`` hold the eigenvalues
-    and the first eigenvector's (cos, sin) of S and of W_TT; ``guess`` is κ of an earlier, similar solve or 0.
+    ``coupling`` is the first row (W_NN, W_NT) of the contact's own W; ``schur`` and ``tangent`` hold the
+    eigenvalues and first eigenvector (cos, sin) of S and of W_TT; ``guess`` is κ of a similar solve or 0.
     """
     qn, q1, q2 = q
     wnn = coupling[0]
@@ -199,7 +200,7 @@ def _closed_by_bisection(
     mu: float,
     limit: float,
 ) -> tuple[float, float, float, float]:
-    """λ_N > 0 with v_N = 0, where λ_T follows λ_N through its disc; v_N changes sign between 0 and infinity."""
+    """λ_N > 0 with v_N = 0, where λ_T follows λ_N through its disc; v_N < 0 at λ_N = 0, positive at last."""
     low, high = 0.0, (abs(q[0]) + limit * (abs(coupling[1]) + abs(coupling[2]))) / coupling[0]
     while _approach(high, q, coupling, tangent, mu, limit)[0] < 0.0:
         low, high = high, 2.0 * high

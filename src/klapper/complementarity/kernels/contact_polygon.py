@@ -2,8 +2,9 @@
 
     v = S t + c,   t in the polygon of radius ρ = radius − slope · (a·t),   −v in its normal cone at t
 
-The answer is inside (sticking), on a side or at a vertex; each of them is a linear equation, so all are tried and the
-one with the least violation is kept. Vertices at the angles 2πk/vertices, Waltersberger (3.61)-(3.63).
+The answer is inside (sticking), on a side or at a vertex; each of them is a linear equation, so all are tried
+and the one with the least violation is kept. Vertices at the angles 2πk/vertices, Waltersberger
+(3.61)-(3.63).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def solve_polygon(
     radius: float,
     vertices: int,
 ) -> tuple[float, float, float]:
-    """Tangential force (t1, t2) and its violation, relative to the sizes of forces and velocities (inf: none)."""
+    """Tangential force (t1, t2) and its violation, relative to the forces and velocities (inf: none)."""
     best1, best2, least = 0.0, 0.0, math.inf
     velocity = abs(c1) + abs(c2)
     if velocity == 0.0:
@@ -52,6 +53,44 @@ def solve_polygon(
         if violation < least:
             best1, best2, least = t1, t2, violation
     return best1, best2, least
+
+
+@njit(cache=True, fastmath=_fast, error_model="numpy")
+def solve_polygon_contact(
+    q: tuple[float, float, float],
+    coupling: tuple[float, float, float],
+    tangent: tuple[float, float, float],
+    mu: float,
+    limit: float,
+    vertices: int,
+) -> tuple[float, float, float]:
+    """Forces (λ_N, λ_T1, λ_T2) of one contact for velocities q; W by (W_NN, W_NT) and (W_11, W_12, W_22)."""
+    qn, q1, q2 = q
+    wnn, w1, w2 = coupling
+    w11, w12, w22 = tangent
+    if limit > 0.0:
+        t1, t2, _ = solve_polygon(q1, q2, w11, w12, w22, 0.0, 0.0, 0.0, limit, vertices)
+        if qn + w1 * t1 + w2 * t2 >= 0.0:
+            return 0.0, t1, t2
+    elif qn >= 0.0:
+        return 0.0, 0.0, 0.0
+    lift = qn / wnn
+    t1, t2 = 0.0, 0.0
+    if mu > 0.0 or limit > 0.0:
+        a, b = w1 / wnn, w2 / wnn
+        t1, t2, _ = solve_polygon(
+            q1 - a * qn,
+            q2 - b * qn,
+            w11 - a * w1,
+            w12 - a * w2,
+            w22 - b * w2,
+            w1,
+            w2,
+            mu / wnn,
+            limit - mu * lift,
+            vertices,
+        )
+    return max(-lift - (w1 * t1 + w2 * t2) / wnn, 0.0), t1, t2
 
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")

@@ -7,6 +7,7 @@ import numpy as np
 from numba import njit
 
 EPS = np.finfo(np.float64).eps
+AMPLIFICATION = 1e4
 
 
 @njit(cache=True, fastmath={"nnan", "nsz"})
@@ -132,34 +133,57 @@ def substitute(lu: np.ndarray, order: np.ndarray, rhs: np.ndarray, out: np.ndarr
 
 @njit(cache=True)
 def natural_residual(matrix: np.ndarray, offset: np.ndarray, x: np.ndarray) -> float:
-    """The scale-invariant natural residual of ``problem.linear_residuals``, in one pass over the matrix."""
+    """The natural residual of ``problem.linear_residuals``, with one pass over the matrix for usual problems."""
     n = offset.size
     y = np.empty(n)
-    weight = np.empty(n)
+    scale = np.empty(n)
+    largest, least = 0.0, np.inf
     for i in range(n):
         value = offset[i]
-        scale = abs(offset[i])
+        total = abs(offset[i])
+        if total > 0.0:
+            least = min(least, total)
         for j in range(n):
             if x[j] != 0.0:
                 term = matrix[i, j] * x[j]
                 value += term
-                scale += abs(term)
-        weight[i] = 1.0 / scale if scale > 0.0 else 0.0
-        y[i] = value * weight[i]
+                total += abs(term)
+        scale[i] = total
+        largest = max(largest, total)
+        y[i] = value
+    if least < np.inf and not largest <= AMPLIFICATION * least:
+        limit_to_load(matrix, offset, scale)
+    for i in range(n):
+        y[i] = y[i] / scale[i] if scale[i] > 0.0 else 0.0
     worst = 0.0
     for j in range(n):
         xj = x[j]
         if not np.isfinite(xj):
             return np.inf
-        reach = 0.0
-        if xj != 0.0 and not (xj > 0.0 and abs(y[j]) <= worst):
+        if xj == 0.0:
+            worst = max(worst, -y[j])
+        elif xj < 0.0 or abs(y[j]) > worst:
+            reach = 0.0
             for i in range(n):
-                reach = max(reach, abs(matrix[i, j]) * weight[i])
+                if scale[i] > 0.0:
+                    reach = max(reach, abs(matrix[i, j]) / scale[i])
             reach = xj * reach if reach > 0.0 else np.sign(xj)
             worst = max(worst, abs(min(reach, y[j])))
-        elif xj == 0.0:
-            worst = max(worst, -y[j])
     return worst
+
+
+@njit(cache=True)
+def limit_to_load(matrix: np.ndarray, offset: np.ndarray, scale: np.ndarray) -> None:
+    """Let the row scales count at most as AMPLIFICATION times the load in balanced units."""
+    n = offset.size
+    row = np.empty(n)
+    column = np.empty(n)
+    equilibrate(matrix, offset, row, column)
+    load = 0.0
+    for i in range(n):
+        load = max(load, abs(row[i] * offset[i]))
+    for i in range(n):
+        scale[i] = min(scale[i], AMPLIFICATION * load / row[i])
 
 
 @njit(cache=True)

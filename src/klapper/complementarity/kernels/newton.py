@@ -308,7 +308,7 @@ def fischer_burmeister(
     n = offset.size
     row = np.empty(n)
     column = np.empty(n)
-    equilibrate(matrix, row, column)
+    equilibrate(matrix, offset, row, column)
     a = np.empty((n, n))
     b = np.empty(n)
     unit = 0.0

@@ -1,0 +1,237 @@
+"""Projected Gauss–Seidel and SOR, contact by contact with an exact local answer.
+
+    for i = 1 … n:   λ_i ← (1 − ω) λ_i + ω · (solution of contact i with all other forces held)
+
+Without friction this is x_i ← max(0, x_i − ω y_i / A_ii). With friction each contact is a block of up to
+three rows and its Signorini–Coulomb law is solved exactly (``kernels.contact_local``). Friction whose limit
+depends on several normal forces is relaxed apart from them, with the limit of the current normal forces. The
+standard for large sparse contact problems: linear memory, any start, and a solution is approached even where
+forces are not unique. Converges for symmetric positive semidefinite W with moderate friction. Jourdan, Alart
+and Jean, CMAME 155 (1998) 31-47.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sparse
+from scipy.sparse.linalg import LinearOperator
+
+from klapper.complementarity.checking import as_vector
+from klapper.complementarity.errors import InvalidProblem, IterationLimit, NotApplicable
+from klapper.complementarity.frictional_contact import FrictionalContact
+from klapper.complementarity.problem import LinearComplementarity
+from klapper.complementarity.solver import Answer
+
+if TYPE_CHECKING:
+    from klapper.complementarity.kernels.contact_blocks import ContactBlocks
+    from klapper.complementarity.kernels.contact_linear import Columns
+
+_STOP_AT = 0.5  # part of the tolerance at which the compiled loop stops, so that the caller's check passes
+
+
+@dataclass(frozen=True)
+class GaussSeidel:
+    """Block Gauss–Seidel over contacts.
+
+    ``relaxation``  ω in (0, 2); 1 is Gauss–Seidel, above 1 over-relaxation
+    ``memory``      how many earlier iterates Anderson acceleration combines; 0 gives plain sweeps
+    ``max_sweeps``  sweeps over all contacts before giving up
+
+    >>> block = FrictionalContact(np.eye(3), [-1.0, 0.8, 0.0], friction=0.5)
+    >>> GaussSeidel().attempt(block, None, 1e-9).x.tolist()
+    [1.0, -0.5, 0.0]
+    """
+
+    relaxation: float = 1.0
+    memory: int = 5
+    max_sweeps: int = 10_000
+    name = "gauss-seidel"
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.relaxation < 2.0:
+            raise InvalidProblem(f"relaxation is {self.relaxation}; allowed are numbers between 0 and 2.")
+        for argument, least in (("memory", 0), ("max_sweeps", 1)):
+            if getattr(self, argument) < least:
+                raise InvalidProblem(f"{argument} is {getattr(self, argument)}; it must be at least {least}.")
+
+    def obstacle(self, problem: Any) -> str:
+        if isinstance(problem, LinearComplementarity):
+            matrix: Any = problem.matrix
+            rows = np.arange(problem.size)
+        elif isinstance(problem, FrictionalContact):
+            matrix, rows = problem.delassus, np.concatenate([problem.normal, problem.bilateral])
+        else:
+            return (
+                f"Gauss–Seidel solves linear complementarity and contact problems; this is a {problem.kind}."
+            )
+        if isinstance(matrix, LinearOperator):
+            return (
+                "Gauss–Seidel needs the entries of the Delassus matrix, but this one is known only as an "
+                'operator; use "prox".'
+            )
+        diagonal = matrix.diagonal()[rows]
+        if np.any(diagonal <= 0.0):
+            worst = int(np.argmin(diagonal))
+            return (
+                f"Gauss–Seidel needs a positive diagonal, but that of {problem.names[rows[worst]]} is "
+                f"{diagonal[worst]:.3g}: its force does not move its own contact."
+            )
+        return ""
+
+    def attempt(self, problem: Any, start: np.ndarray | None, tolerance: float) -> Answer:
+        obstacle = self.obstacle(problem)
+        if obstacle:
+            raise NotApplicable(obstacle)
+        guess = np.zeros(problem.size) if start is None else as_vector(start, "start", problem.size)
+        if problem.size == 0:
+            return Answer(guess, 0)
+        if isinstance(problem, LinearComplementarity):
+            x, sweeps, residual = self._linear(problem, guess, tolerance)
+        else:
+            x, sweeps, residual = self._contact(problem, guess, tolerance)
+        if not (residual <= tolerance and np.all(np.isfinite(x))):
+            raise IterationLimit(self._failure(sweeps, residual, tolerance))
+        return Answer(x, sweeps)
+
+    def _linear(
+        self, problem: LinearComplementarity, guess: np.ndarray, tolerance: float
+    ) -> tuple[np.ndarray, int, float]:
+        from klapper.complementarity.kernels.contact_linear import gauss_seidel
+
+        x = guess.copy()
+        sweeps, residual = gauss_seidel(
+            linear_columns(problem), x, self.relaxation, self.memory, _STOP_AT * tolerance, self.max_sweeps
+        )
+        return x, sweeps, residual
+
+    def _contact(
+        self, problem: FrictionalContact, guess: np.ndarray, tolerance: float
+    ) -> tuple[np.ndarray, int, float]:
+        from klapper.complementarity.kernels.contact_sweep import gauss_seidel
+
+        rows, blocks = contact_blocks(problem)
+        used = rows.ravel() >= 0
+        force = np.zeros(rows.size)
+        force[used] = guess[rows.ravel()[used]]
+        sweeps, residual = gauss_seidel(
+            blocks, force, self.relaxation, self.memory, _STOP_AT * tolerance, self.max_sweeps
+        )
+        x = np.empty(problem.size)
+        x[rows.ravel()[used]] = force[used]
+        return x, sweeps, residual
+
+    def _failure(self, sweeps: int, residual: float, tolerance: float) -> str:
+        if not np.isfinite(residual):
+            return (
+                f"Gauss–Seidel: the forces grew without bound, overflow after {sweeps} sweeps. The Delassus "
+                f"matrix is probably not positive semidefinite, or friction is too large; try "
+                f'"newton" or "lemke", or a smaller relaxation than {self.relaxation:g}.'
+            )
+        if sweeps < self.max_sweeps:
+            return (
+                f"Gauss–Seidel: residual {residual:.1e} after {sweeps} sweeps, wanted {tolerance:.1e}; the "
+                f"forces do not change any more, so this is what the arithmetic allows."
+            )
+        return (
+            f"Gauss–Seidel: residual {residual:.1e} after {sweeps} sweeps, wanted {tolerance:.1e}. Start "
+            f'from the forces of the last step, raise max_sweeps, allow a larger tolerance, or try "newton".'
+        )
+
+
+def linear_columns(problem: LinearComplementarity) -> Columns:
+    """The matrix of a linear problem by columns, as the compiled sweep wants it."""
+    from klapper.complementarity.kernels.contact_linear import Columns
+
+    matrix = sparse.csc_array(problem.matrix)
+    return Columns(matrix.indptr, matrix.indices, matrix.data, matrix.diagonal(), problem.offset)
+
+
+def contact_blocks(problem: FrictionalContact) -> tuple[np.ndarray, ContactBlocks]:
+    """Rows of each block (n, 3), −1 where there is none, and the compiled sweep's data.
+
+    A friction patch that depends on one normal force only, and that alone, shares a block with it.
+    """
+    from klapper.complementarity.kernels.contact_blocks import (
+        CONSTRAINT,
+        CONTACT,
+        PATCH,
+        ContactBlocks,
+        columns_from_dense,
+        columns_from_sparse,
+        local_data,
+    )
+
+    contacts, constraints = problem.contacts, len(problem.bilateral)
+    partner = _patch_partners(problem)
+    alone = np.flatnonzero(partner < 0)
+    blocks = contacts + len(alone) + constraints
+    block_of_patch = partner.copy()
+    block_of_patch[alone] = contacts + np.arange(len(alone))
+    rows = np.full((blocks, 3), -1)
+    rows[:contacts, 0] = problem.normal
+    rows[contacts + len(alone) :, 0] = problem.bilateral
+    rows[block_of_patch, 1 : 1 + problem.tangential.shape[1]] = problem.tangential
+    kind = np.repeat(np.array([CONTACT, PATCH, CONSTRAINT], np.int8), [contacts, len(alone), constraints])
+
+    friction, limit = np.zeros(blocks), np.zeros(blocks)
+    limit[block_of_patch] = problem.limit
+    paired = np.flatnonzero(partner >= 0)
+    friction[partner[paired]] = np.asarray(problem.friction[paired].sum(axis=1)).ravel()
+    shares = problem.friction[alone] if len(alone) else sparse.csr_array((0, max(contacts, 1)))
+    share_start = np.zeros(blocks + 1, np.int64)
+    share_start[contacts + 1 : contacts + 1 + len(alone)] = shares.indptr[1:]
+    share_start[contacts + 1 + len(alone) :] = shares.indptr[-1]
+
+    matrix = problem.delassus
+    columns = (
+        columns_from_sparse(matrix.indptr, matrix.indices, matrix.data, rows)
+        if sparse.issparse(matrix)
+        else columns_from_dense(matrix, rows)
+    )
+    own, schur, tangent, mobility = local_data(*columns)
+    _require_symmetric(own)
+    mobility[mobility == 0.0] = mobility.max(initial=0.0) or 1.0
+    free = np.zeros(rows.size)
+    free[rows.ravel() >= 0] = problem.free_velocity[rows.ravel()[rows.ravel() >= 0]]
+    return rows, ContactBlocks(
+        *columns,
+        own,
+        schur,
+        tangent,
+        mobility,
+        kind,
+        friction,
+        limit,
+        share_start,
+        shares.indices.astype(np.int64),
+        shares.data,
+        free,
+        problem.polygon or 0,
+    )
+
+
+def _patch_partners(problem: FrictionalContact) -> np.ndarray:
+    """Number of the normal contact that shares a block with each friction patch (s,), −1 for none."""
+    if problem.interleaved:
+        return np.arange(len(problem.tangential))
+    friction = problem.friction
+    partner = np.full(len(problem.tangential), -1)
+    single = np.flatnonzero(np.diff(friction.indptr) == 1)
+    contact, first = np.unique(friction.indices[friction.indptr[single]], return_index=True)
+    partner[single[first]] = contact
+    return partner
+
+
+def _require_symmetric(own: np.ndarray) -> None:
+    """Raise unless the diagonal blocks (n, 9) are symmetric to round-off."""
+    skew = np.abs(own[:, [1, 2, 5]] - own[:, [3, 6, 7]]).max(axis=1, initial=0.0)
+    size = np.abs(own).max(axis=1, initial=0.0)
+    if np.any(skew > 1e-10 * size):
+        worst = int(np.argmax(skew / np.where(size > 0.0, size, 1.0)))
+        raise NotApplicable(
+            f"Gauss–Seidel needs a symmetric Delassus matrix, but that of contact {worst} in itself is not; "
+            f'use "newton" or "lemke".'
+        )

@@ -1,0 +1,148 @@
+"""Twenty thousand random problems: solvable or not, unique or not, ``solve`` and enumeration agree, nothing unverified.
+
+Families: random, symmetric semidefinite, monotone, contact-like, degenerate, non-convex, infeasible, badly scaled
+(1e-9 … 1e9), mixed with free unknowns, planar friction. Data are small integers (scaled where the family says so), so that
+every decision, degenerate or not, has one right answer. The same problems in every run.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from klapper.complementarity import (
+    FrictionalContact,
+    LinearComplementarity,
+    MixedComplementarity,
+    NoSolution,
+    enumerate_solutions,
+    solve,
+    uniqueness,
+)
+
+EXAMPLES = 2000
+
+
+def integers(rng, shape, size=3):
+    return rng.integers(-size, size + 1, shape).astype(float)
+
+
+def random(rng, n):
+    return LinearComplementarity(integers(rng, (n, n)), integers(rng, n))
+
+
+def real_numbers(rng, n):
+    return LinearComplementarity(rng.standard_normal((n, n)) + rng.uniform(0, 3) * np.eye(n), rng.standard_normal(n))
+
+
+def semidefinite(rng, n):
+    root = integers(rng, (n, int(rng.integers(0, n + 1))), 2)
+    return LinearComplementarity(root @ root.T, integers(rng, n))
+
+
+def monotone(rng, n):
+    root = integers(rng, (n, int(rng.integers(0, n + 1))), 2)
+    skew = integers(rng, (n, n), 2)
+    return LinearComplementarity(root @ root.T + skew - skew.T, integers(rng, n))
+
+
+def contact_like(rng, n):
+    """n contacts on fewer degrees of freedom: rank-deficient, consistent loads (a velocity exists)."""
+    directions = integers(rng, (n, int(rng.integers(1, max(2, n)))), 2)
+    mass = rng.integers(1, 5, directions.shape[1]).astype(float)
+    return LinearComplementarity((directions / mass) @ directions.T, directions @ integers(rng, directions.shape[1]))
+
+
+def degenerate(rng, n):
+    return LinearComplementarity(rng.integers(0, 2, (n, n)).astype(float), -rng.integers(0, 2, n).astype(float))
+
+
+def nonconvex(rng, n):
+    root = integers(rng, (n, n), 2)
+    return LinearComplementarity(np.diag(integers(rng, n)) - root @ root.T, integers(rng, n))
+
+
+def infeasible(rng, n):
+    """Often one row that no force can lift."""
+    matrix, offset = integers(rng, (n, n)), integers(rng, n)
+    row = int(rng.integers(n))
+    matrix[row], offset[row] = -np.abs(matrix[row]), -1.0
+    return LinearComplementarity(matrix, offset)
+
+
+def badly_scaled(rng, n):
+    plain = [random, semidefinite, monotone, degenerate][int(rng.integers(4))](rng, n)
+    rows, columns = 10.0 ** rng.uniform(-9, 9, n), 10.0 ** rng.uniform(-9, 9, n)
+    problem = LinearComplementarity(rows[:, None] * plain.matrix * columns, rows * plain.offset)
+    return problem, 1 / columns, rows
+
+
+def mixed(rng, n):
+    root = integers(rng, (n, n), 2)
+    matrix = root @ root.T + integers(rng, (n, n), 1)
+    return MixedComplementarity(matrix, integers(rng, n), free=int(rng.integers(0, n)))
+
+
+def planar_friction(rng, n):
+    contacts = max(1, min(n // 2, 3))
+    directions = integers(rng, (2 * contacts, int(rng.integers(1, 4))), 2)
+    friction = rng.integers(0, 5, contacts) / 4.0
+    return FrictionalContact(directions @ directions.T, directions @ integers(rng, directions.shape[1]), friction, dimension=2)
+
+
+FAMILIES = [
+    random,
+    real_numbers,
+    semidefinite,
+    monotone,
+    contact_like,
+    degenerate,
+    nonconvex,
+    infeasible,
+    badly_scaled,
+    mixed,
+    planar_friction,
+]
+
+
+def check(problem, unit=1.0, image_unit=1.0):
+    """``unit`` and ``image_unit``: the sizes in which unknowns and images are to be compared."""
+    found = enumerate_solutions(problem)
+    try:
+        solution = solve(problem)
+    except NoSolution:
+        assert not found
+        return
+    assert found
+    assert solution.residuals.worst <= 1e-9
+    report = uniqueness(solution)
+    spread = (found.image_upper - found.image_lower) / image_unit
+    image_scale = size_of(problem.image(np.zeros(problem.size)) / image_unit, solution.y / image_unit)
+    assert (report.motion == "unique") == bool(np.all(spread <= 1e-7 * image_scale))
+    scale = size_of(found.lower / unit, found.upper / unit)
+    assert np.array_equal(report.forces, (found.upper - found.lower) / unit <= 1e-7 * scale)
+    if report.complete:
+        for ours, theirs in ((report.lower, found.lower), (report.upper, found.upper)):
+            assert np.array_equal(np.isinf(ours), np.isinf(theirs))
+            finite = np.isfinite(ours)
+            assert (np.abs(ours - theirs) / unit)[finite].max(initial=0.0) <= 1e-6 * scale
+
+
+def size_of(*arrays):
+    values = np.abs(np.concatenate(arrays))
+    return values[np.isfinite(values)].max(initial=0.0) or 1.0
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_family(family):
+    @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, database=None)
+    @given(st.integers(0, 2**32 - 1), st.integers(1, 8))
+    def every_problem_is_decided_correctly(seed, n):
+        made = family(np.random.default_rng(seed), n)
+        check(*made) if isinstance(made, tuple) else check(made)
+
+    every_problem_is_decided_correctly()
+
+
+def test_there_are_at_least_twenty_thousand():
+    assert EXAMPLES * len(FAMILIES) >= 20_000

@@ -107,6 +107,7 @@ FAMILIES = [
 
 def check(problem, unit=1.0, image_unit=1.0):
     """``unit`` and ``image_unit``: the sizes in which unknowns and images are to be compared."""
+    unit = np.broadcast_to(unit, problem.size)
     found = enumerate_solutions(problem)
     try:
         solution = solve(problem)
@@ -125,7 +126,7 @@ def check(problem, unit=1.0, image_unit=1.0):
         for ours, theirs in ((report.lower, found.lower), (report.upper, found.upper)):
             assert np.array_equal(np.isinf(ours), np.isinf(theirs))
             finite = np.isfinite(ours)
-            assert (np.abs(ours - theirs) / unit)[finite].max(initial=0.0) <= 1e-6 * scale
+            assert np.abs((ours[finite] - theirs[finite]) / unit[finite]).max(initial=0.0) <= 1e-6 * scale
 
 
 def size_of(*arrays):

@@ -1,11 +1,11 @@
 """The Alart–Curnier function of a contact problem with the exact friction disc, and its generalised Jacobian.
 
-    Φ(ξ) = ξ − P(ξ − u),   u = A ξ + q                     dimensionless forces ξ = w λ / V, velocities u = v / V
+    Φ(ξ) = ξ − P(ξ − u),   u = A ξ + q                 dimensionless forces ξ = w λ / V, velocities u = v / V
     P_N(p) = max(p_N, 0),  P_T(p) = prox_{|·| ≤ ρ}(p_T),   ρ = limit + μ max(p_N, 0),   P_B(p) = p_B
     ∂Φ = (I − DP) + DP A
 
-V is the largest free velocity and w the contact's own mobility, so the prox parameter r = 1/w of every contact is
-built into the scaling. The zeros of Φ are the solutions of Waltersberger (4.35)-(4.40) for every such r.
+V is the largest free velocity and w the contact's own mobility, so the prox parameter r = 1/w of each contact
+is built into the scaling. The zeros of Φ are the solutions of Waltersberger (4.35)-(4.40) for every such r.
 Alart and Curnier, Comput. Methods Appl. Mech. Engrg. 92 (1991) 353-375.
 """
 
@@ -102,7 +102,7 @@ class AlartCurnier:
         return None
 
     def prox_derivative(self, p: np.ndarray) -> sparse.csr_array:
-        """DP at p: 1 for closed normal rows, the identity for stick, (ρ/|p|)(I − n nᵀ) and n ∂ρ/∂p_N for slip."""
+        """DP at p: one for closed normal rows, I for stick, (ρ/|p|)(I − n nᵀ) and n ∂ρ/∂p_N for slip."""
         size, width = p.size, self.tangential.shape[1]
         closed = p[self.normal] > 0.0
         radius = self.limit + self.friction @ np.maximum(p[self.normal], 0.0)
@@ -130,7 +130,7 @@ class AlartCurnier:
         return matrix
 
     def projected_gradient(self, x: np.ndarray, sweeps: int) -> np.ndarray:
-        """``sweeps`` accelerated steps ξ ← P(ξ − ω u) of all contacts at once, to bring a start near a solution."""
+        """``sweeps`` accelerated steps ξ ← P(ξ − ω u) of all contacts at once: a start near a solution."""
         step = 1.0 / self._largest_eigenvalue()
         previous, leading, momentum = x, x, 1.0
         for _ in range(sweeps):

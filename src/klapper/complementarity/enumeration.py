@@ -40,10 +40,16 @@ class Piece:
 
 @dataclass(frozen=True)
 class SolutionSet:
-    """Every solution of ``problem`` as a union of pieces."""
+    """Every solution of ``problem`` as a union of pieces.
+
+    ``unit`` and ``image_unit`` (n,) are typical sizes of the unknowns and of the complementary quantities, in which
+    differences are judged.
+    """
 
     problem: Any
     pieces: tuple[Piece, ...]
+    unit: np.ndarray
+    image_unit: np.ndarray
 
     def __bool__(self) -> bool:
         return bool(self.pieces)
@@ -69,24 +75,29 @@ class SolutionSet:
     def image_upper(self) -> np.ndarray:
         return np.max([piece.image_upper for piece in self.pieces], axis=0)
 
-    @property
-    def image_scale(self) -> float:
-        """Size of the terms that the complementary quantities are made of."""
-        without_forces = self.problem.image(np.zeros(self.problem.size))
-        return float(np.abs([without_forces, *(self.problem.image(piece.point) for piece in self.pieces)]).max(initial=0.0)) or 1.0
+    def same_motion(self, tolerance: float = 1e-7) -> bool:
+        """Whether all solutions have the same complementary quantity."""
+        with np.errstate(invalid="ignore"):
+            spread = (self.image_upper - self.image_lower) / self.image_unit
+        return bool(np.all(spread <= tolerance * self._image_size()))
 
     def motions(self, tolerance: float = 1e-7) -> np.ndarray:
         """The distinct complementary quantities (velocities, accelerations), one row each (k, n).
 
-        Pieces on which they are not constant contribute the end of the range that their vertex has.
+        Pieces on which they are not constant contribute that of their vertex.
         """
-        images = [self.problem.image(piece.point) for piece in self.pieces]
-        scale = self.image_scale
         distinct: list[np.ndarray] = []
-        for image in images:
-            if all(np.abs(image - other).max(initial=0.0) > tolerance * scale for other in distinct):
+        for piece in self.pieces:
+            image = self.problem.image(piece.point)
+            differences = [np.abs((image - other) / self.image_unit).max(initial=0.0) for other in distinct]
+            if all(difference > tolerance * self._image_size() for difference in differences):
                 distinct.append(image)
         return np.array(distinct).reshape(len(distinct), self.problem.size)
+
+    def _image_size(self) -> float:
+        images = [self.problem.image(piece.point) for piece in self.pieces]
+        load = self.problem.image(np.zeros(self.problem.size))
+        return float(np.abs(np.array([load, *images]) / self.image_unit).max(initial=0.0)) or 1.0
 
 
 def enumerate_solutions(problem: Any) -> SolutionSet:
@@ -207,6 +218,7 @@ def _enumerate(problem: Any, laws: _Laws) -> SolutionSet:
     _, column, beta = equilibrium(laws.rows[n : 2 * n], laws.constants[n : 2 * n])
     rows = laws.rows * column
     size = np.abs(rows).max(axis=1, initial=0.0)
+    size = np.where(size > 0, size, np.abs(laws.constants) * beta)
     weight = np.where(size > 0, 1.0 / np.where(size > 0, size, 1.0), 1.0)
     constants = laws.constants * weight
     count = np.array([len(options) for options in laws.alternatives], dtype=np.int64)
@@ -225,7 +237,7 @@ def _enumerate(problem: Any, laws: _Laws) -> SolutionSet:
     )
     unit = 1.0 / (beta * weight[: 2 * n])
     pieces = [_piece(problem, *scaled, unit) for scaled in zip(points, lower, upper, strict=True)]
-    return SolutionSet(problem, _without_copies(pieces, unit[:n]))
+    return SolutionSet(problem, _without_copies(pieces, unit[:n]), unit[:n], unit[n:])
 
 
 def _piece(
@@ -237,7 +249,8 @@ def _piece(
     both = np.concatenate([vertex, problem.image(vertex)])
     largest = np.repeat([np.abs(point).max(initial=1.0), np.abs(lower[n:]).max(initial=1.0, where=np.isfinite(lower[n:]))], n)
     fixed = np.isfinite(upper - lower) & (upper - lower <= 1e-9 * np.abs(upper) + 1e-12 * largest)
-    lower, upper = np.where(fixed, both, lower * unit), np.where(fixed, both, upper * unit)
+    lower, upper = (np.where(np.abs(end) <= 1e-12 * largest, 0.0, end) * unit for end in (lower, upper))
+    lower, upper = np.where(fixed, both, lower), np.where(fixed, both, upper)
     return Piece(vertex, bool(fixed[:n].all()), lower[:n], upper[:n], lower[n:], upper[n:])
 
 
@@ -276,4 +289,5 @@ def _through_polygon(
         force = conversion.recover(piece.point)
         image = contact.image(force)
         pieces.append(Piece(force, True, force, force, image, image))
-    return SolutionSet(contact, _without_copies(pieces, np.ones(contact.size)))
+    unit = np.ones(contact.size)
+    return SolutionSet(contact, _without_copies(pieces, unit), unit, unit)

@@ -1,12 +1,13 @@
 """Contact with the exact friction disc as a smooth mixed complementarity problem.
 
-    M (v − v_free) = J λ,  u = Jᵀ (v − v_free) + b          or, eliminated, u = W λ + b         Waltersberger (4.22)
-    0 ≤ λ_N ⟂ u_N ≥ 0,   u_B = 0                                                               (4.23)
-    ρ u_T + z λ_T = 0,   0 ≤ z ⟂ ρ² − |λ_T|² ≥ 0,   ρ = limit + μ λ_N                           (4.26), (4.27)
+    M (v − v_free) = J λ,  u = Jᵀ (v − v_free) + b       or, eliminated, u = W λ + b     Waltersberger (4.22)
+    0 ≤ λ_N ⟂ u_N ≥ 0,   u_B = 0                                                        (4.23)
+    ρ u_T + z λ_T = 0,   0 ≤ z ⟂ ρ² − |λ_T|² ≥ 0,   ρ = limit + μ λ_N                    (4.26), (4.27)
 
-At a loaded contact z = |u_T|; at an open one without given limit z is arbitrary. All terms are differentiable. The
-row (4.27) is divided by the positive number √(ρ² + |λ_T|² + tiny²): the squares alone would let an open contact keep a
-friction force of the square root of the tolerance. The proof of (4.28) needs β ≥ 0 and z = ρβ (misprinted there).
+At a loaded contact z = |u_T|; at an open one without given limit z is arbitrary. All terms are smooth.
+The row (4.27) is divided by the positive number √(ρ² + |λ_T|² + tiny²): the squares alone would let an open
+contact keep a friction force of the square root of the tolerance. The proof of (4.28) needs β ≥ 0 and z = ρβ
+(misprinted there).
 """
 
 from __future__ import annotations
@@ -27,13 +28,15 @@ ROUNDING = 1e-8  # radius of the rounded tip of the friction cone, relative to t
 
 
 def exact_disc_problem(contact: FrictionalContact) -> NonlinearComplementarity:
-    """(4.22)-(4.27) in the unknowns (λ, z), λ (size,) [N s] in the contact's own order and z (patches,) [m/s].
+    """(4.22)-(4.27) in the unknowns (λ, z): λ (size,) [N s] in the contact's order, z (patches,) [m/s].
 
     The Jacobian is sparse if the Delassus matrix is.
     """
     _require_disc(contact)
     if isinstance(contact.delassus, LinearOperator):
-        raise InvalidProblem("The Delassus matrix is given as an operator; use exact_disc_motion with M and J.")
+        raise InvalidProblem(
+            "The Delassus matrix is given as an operator; use exact_disc_motion with M and J."
+        )
     size = contact.size
     delassus: Matrix = contact.delassus
 
@@ -47,7 +50,9 @@ def exact_disc_problem(contact: FrictionalContact) -> NonlinearComplementarity:
         by_velocity = sparse.diags_array(_velocity_factors(contact, force))
         own = _force_derivative(contact, velocity, force, slide)
         if sparse.issparse(delassus):
-            response = sparse.block_array([[by_velocity @ delassus, None], [None, sparse.csr_array((len(slide),) * 2)]])
+            response = sparse.block_array(
+                [[by_velocity @ delassus, None], [None, sparse.csr_array((len(slide),) * 2)]]
+            )
             return sparse.csr_array(response + own)
         matrix = own.toarray()
         matrix[:size, :size] += by_velocity.diagonal()[:, None] * delassus
@@ -60,7 +65,7 @@ def exact_disc_problem(contact: FrictionalContact) -> NonlinearComplementarity:
 def exact_disc_motion(
     contact: FrictionalContact, mass: Any, directions: Any, free_motion: Any
 ) -> NonlinearComplementarity:
-    """(4.22)-(4.27) with the velocities kept: unknowns (v, λ, z), without the product Jᵀ M⁻¹ J in the equations.
+    """(4.22)-(4.27) with the velocities kept: unknowns (v, λ, z), no product Jᵀ M⁻¹ J in the equations.
 
     ``mass``         M (n, n) [kg], dense or sparse
     ``directions``   J (n, size), dense or sparse: generalised directions of the contact forces
@@ -161,7 +166,9 @@ def _reserve(contact: FrictionalContact, force: np.ndarray) -> tuple[np.ndarray,
     return (radius**2 - squared) / divisor, divisor, radius
 
 
-def _laws(contact: FrictionalContact, velocity: np.ndarray, force: np.ndarray, slide: np.ndarray) -> np.ndarray:
+def _laws(
+    contact: FrictionalContact, velocity: np.ndarray, force: np.ndarray, slide: np.ndarray
+) -> np.ndarray:
     """Rows (size + s,): u_N, u_B, ρ u_T + z λ_T in the contact's order, then the reserve of friction."""
     rows = velocity.copy()
     reserve, _, radius = _reserve(contact, force)

@@ -21,8 +21,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from klapper.complementarity.checking import Matrix, as_names, as_square_matrix, as_vector
 from klapper.complementarity.errors import InvalidProblem
-from klapper.complementarity.problem import AMPLIFICATION
-from klapper.complementarity.residuals import Residuals
+from klapper.complementarity.residuals import AMPLIFICATION, Residuals
 from klapper.convex import RegularPolygon
 
 OPEN, STICK, SLIP = 0, 1, 2

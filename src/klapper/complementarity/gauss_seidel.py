@@ -22,7 +22,7 @@ from scipy.sparse.linalg import LinearOperator
 from klapper.complementarity.checking import as_vector
 from klapper.complementarity.errors import InvalidProblem, IterationLimit, NotApplicable
 from klapper.complementarity.frictional_contact import FrictionalContact
-from klapper.complementarity.problem import LinearComplementarity
+from klapper.complementarity.problem import AMPLIFICATION, LinearComplementarity, load_scale
 from klapper.complementarity.solver import Answer
 
 if TYPE_CHECKING:
@@ -146,7 +146,10 @@ def linear_columns(problem: LinearComplementarity) -> Columns:
     from klapper.complementarity.kernels.contact_linear import Columns
 
     matrix = sparse.csc_array(problem.matrix)
-    return Columns(matrix.indptr, matrix.indices, matrix.data, matrix.diagonal(), problem.offset)
+    largest_scale = AMPLIFICATION * load_scale(problem.matrix, problem.offset)
+    return Columns(
+        matrix.indptr, matrix.indices, matrix.data, matrix.diagonal(), problem.offset, largest_scale
+    )
 
 
 def contact_blocks(problem: FrictionalContact) -> tuple[np.ndarray, ContactBlocks]:
@@ -178,12 +181,9 @@ def contact_blocks(problem: FrictionalContact) -> tuple[np.ndarray, ContactBlock
 
     friction, limit = np.zeros(blocks), np.zeros(blocks)
     limit[block_of_patch] = problem.limit
-    paired = np.flatnonzero(partner >= 0)
-    friction[partner[paired]] = np.asarray(problem.friction[paired].sum(axis=1)).ravel()
-    shares = problem.friction[alone] if len(alone) else sparse.csr_array((0, max(contacts, 1)))
-    share_start = np.zeros(blocks + 1, np.int64)
-    share_start[contacts + 1 : contacts + 1 + len(alone)] = shares.indptr[1:]
-    share_start[contacts + 1 + len(alone) :] = shares.indptr[-1]
+    friction[block_of_patch] = problem.friction @ np.ones(contacts)
+    friction[contacts:] = 0.0
+    share_start, share_of, share = _shares(problem, alone, blocks)
 
     matrix = problem.delassus
     columns = (
@@ -206,8 +206,8 @@ def contact_blocks(problem: FrictionalContact) -> tuple[np.ndarray, ContactBlock
         friction,
         limit,
         share_start,
-        shares.indices.astype(np.int64),
-        shares.data,
+        share_of,
+        share,
         free,
         problem.polygon or 0,
     )
@@ -223,6 +223,20 @@ def _patch_partners(problem: FrictionalContact) -> np.ndarray:
     contact, first = np.unique(friction.indices[friction.indptr[single]], return_index=True)
     partner[single[first]] = contact
     return partner
+
+
+def _shares(
+    problem: FrictionalContact, alone: np.ndarray, blocks: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of μ for the patches that have a block of their own, as compressed rows over all blocks."""
+    start = np.zeros(blocks + 1, np.int64)
+    if len(alone) == 0:
+        return start, np.empty(0, np.int64), np.empty(0)
+    shares = problem.friction[alone]
+    first = problem.contacts + 1
+    start[first : first + len(alone)] = shares.indptr[1:]
+    start[first + len(alone) :] = shares.indptr[-1]
+    return start, shares.indices.astype(np.int64), shares.data
 
 
 def _require_symmetric(own: np.ndarray) -> None:

@@ -3,11 +3,11 @@
     linear, mixed, nonlinear:  Φ_i = φ(x_i, F_i(x)), φ(a, b) = 0 ⇔ 0 ≤ a ⟂ b ≥ 0;  free rows Φ_i = F_i
     frictional contact:        the Alart–Curnier function of ``alart_curnier``
 
-φ is the penalised Fischer–Burmeister function θ(a + b − √(a² + b²)) + (1 − θ) a₊b₊. Steps solve V d = −Φ with V from
-the generalised Jacobian, under a nonmonotone line search on ½‖Φ‖² and with a Levenberg–Marquardt step where V is
-singular. Problems that resist are approached along the smooth path a b = τ², τ → 0, or, contacts, by proximal
-regularisation. A found point is polished by the full step on the identified active set, exact for linear problems.
-Chen, Chen and Kanzow, Math. Programming 88 (2000) 211-216; Grippo, Lampariello and Lucidi, SIAM J. Numer. Anal. 23
+φ is the penalised Fischer–Burmeister function θ(a + b − √(a² + b²)) + (1 − θ) a₊b₊. Steps solve V d = −Φ with
+V from the generalised Jacobian, under a nonmonotone line search on ½‖Φ‖² and with a Levenberg–Marquardt step
+where V is singular. Problems that resist are approached along the smooth path a b = τ², τ → 0, contacts by
+proximal regularisation. A found point is polished by full steps on its active set, exact for linear problems.
+Chen, Chen, Kanzow, Math. Programming 88 (2000) 211-216; Grippo, Lampariello, Lucidi, SIAM J. Numer. Anal. 23
 (1986) 707-716; Waltersberger sections 4.1.1 and 4.1.2.
 """
 
@@ -46,9 +46,9 @@ class Newton:
     """Semismooth Newton: fast near a solution, globalised by line search, damping and several starts.
 
     ``max_iterations``  steps from each start
-    ``starts``          how many starts are tried; the given one, zero, then fixed others
+    ``starts``          how many starts are tried: the given one, then fixed ones
 
-    Linear, mixed and nonlinear problems use the Fischer–Burmeister function, contact problems with the exact disc the
+    Linear, mixed and nonlinear problems use the Fischer–Burmeister function, contacts with the exact disc the
     Alart–Curnier function. Sparse data stay sparse. It does not prove that a problem has no solution.
 
     >>> problem = LinearComplementarity([[2.0, 1.0], [1.0, 2.0]], [-1.0, 1.0])
@@ -58,14 +58,14 @@ class Newton:
 
     max_iterations: int = 100
     starts: int = 8
-    name: str = "newton"
+    name = "newton"
 
     def obstacle(self, problem: Any) -> str:
         if isinstance(problem, FrictionalContact):
             if problem.polygon is not None:
                 return (
                     "Newton treats the exact friction disc, not a polygon; "
-                    "convert the polygon problem to a linear complementarity problem and use lemke."
+                    "convert the problem with polygonal and use lemke."
                 )
             if isinstance(problem.delassus, LinearOperator):
                 return "Newton factorises the Delassus matrix, but it is given as an operator; use prox."
@@ -77,15 +77,18 @@ class Newton:
     def attempt(self, problem: Any, start: np.ndarray | None, tolerance: float) -> Answer:
         start = _usable_start(problem, start)
         if isinstance(problem, FrictionalContact):
-            scaled: Scaled = _scaled_contact(problem, tolerance, self.max_iterations)
-            answer = _compiled_contact(scaled.mapping, start, tolerance, self.max_iterations)
+            mapping = AlartCurnier(problem)
+            answer = _compiled_contact(mapping, start, tolerance, self.max_iterations)
+            if answer is not None:
+                return answer
+            scaled = _scaled_contact(mapping, tolerance, self.max_iterations)
         elif isinstance(problem, NonlinearComplementarity):
-            scaled, answer = _scaled_nonlinear(problem), None
+            scaled = _scaled_nonlinear(problem)
         else:
             answer = _compiled_linear(problem, start, tolerance, self.max_iterations)
-            scaled = _scaled_linear(problem) if answer is None else None
-        if answer is not None:
-            return answer
+            if answer is not None:
+                return answer
+            scaled = _scaled_linear(problem)
         return self._from_several_starts(problem, scaled, start, tolerance)
 
     def _from_several_starts(
@@ -113,7 +116,7 @@ class Newton:
 
 @dataclass(frozen=True)
 class Scaled:
-    """A problem in dimensionless unknowns x / unit, and the starts to try with the iterations each has cost."""
+    """A problem in dimensionless unknowns x / unit; ``guesses`` yields starts and the steps spent on each."""
 
     mapping: SemismoothMap
     unit: np.ndarray
@@ -123,8 +126,8 @@ class Scaled:
 class SemismoothMap(Protocol):
     """A map Φ (n,) whose zeros are wanted.
 
-    ``derivative`` returns an element of the generalised Jacobian, dense or sparse; ``shortcut`` the zero of the
-    linearisation on the pieces that are active at x, or None where there is nothing better than a Newton step.
+    ``derivative`` returns an element of the generalised Jacobian, dense or sparse; ``shortcut`` the zero of
+    the linearisation on the pieces active at x, or None where nothing is better than a Newton step.
     """
 
     def value(self, x: np.ndarray) -> np.ndarray: ...
@@ -137,7 +140,7 @@ class SemismoothMap(Protocol):
 class FischerBurmeister:
     """Φ for the problem F(x)_i = 0 (free i), 0 ≤ x_i ⟂ F(x)_i ≥ 0 (others), in dimensionless x and F.
 
-    With ``smoothing`` τ > 0 the pair function is a + b − √(a² + b² + 2τ²), whose zeros are a b = τ², a, b > 0.
+    With ``smoothing`` τ > 0 the pair function is a + b − √(a² + b² + 2τ²): zero where a b = τ², a, b > 0.
     """
 
     def __init__(
@@ -200,7 +203,7 @@ class FischerBurmeister:
 
 @dataclass(frozen=True)
 class Path:
-    """Where :func:`damped_newton` ended: the best point, its residual, the steps and all residuals on the way."""
+    """Where :func:`damped_newton` ended: best point, its residual, steps, and all residuals on the way."""
 
     x: np.ndarray
     residual: float
@@ -215,7 +218,7 @@ def damped_newton(
     tolerance: float,
     max_iterations: int,
 ) -> Path:
-    """Newton's method on Φ(x) = 0 until ``measure(x)`` is at most ``tolerance`` or no step is found any more."""
+    """Newton's method on Φ(x) = 0 until ``measure(x)`` is at most ``tolerance`` or no step is found."""
     value = mapping.value(x)
     merits = [0.5 * float(value @ value)]
     history = [measure(x)]
@@ -261,7 +264,7 @@ def polished(mapping: SemismoothMap, path: Path, measure: Callable[[np.ndarray],
 def _accepted_step(
     mapping: SemismoothMap, x: np.ndarray, value: np.ndarray, jacobian: Matrix, reference: float
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """The first of Newton's and three damped directions along which the merit function falls below ``reference``."""
+    """First of Newton's and three damped directions along which the merit falls below ``reference``."""
     gradient = jacobian.T @ value
     damping = min(1.0, float(np.linalg.norm(value)))
     for factor in (0.0, 1e-8, 1e-4, 1.0):
@@ -282,7 +285,7 @@ def _accepted_step(
 
 
 def newton_direction(jacobian: Matrix, value: np.ndarray) -> np.ndarray | None:
-    """d with V d = −Φ, or None if V is singular. Rows of V with a single diagonal entry are eliminated first."""
+    """d with V d = −Φ, None if V is singular. Rows with nothing but a diagonal entry are eliminated first."""
     diagonal = jacobian.diagonal()
     if sparse.issparse(jacobian):
         lone = (np.diff(jacobian.indptr) == 1) & (diagonal != 0.0)
@@ -314,8 +317,12 @@ def _solve(matrix: Matrix, right: np.ndarray) -> np.ndarray | None:
 
 
 def _solve_sparse(matrix: sparse.csc_array, right: np.ndarray) -> np.ndarray | None:
-    """First with pivots near the diagonal, which keeps contact matrices sparsest; checked, else with full pivoting."""
-    near_diagonal = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.01, "options": {"SymmetricMode": True}}
+    """First with pivots near the diagonal, which fills contact matrices least; if inexact, freely."""
+    near_diagonal = {
+        "permc_spec": "MMD_AT_PLUS_A",
+        "diag_pivot_thresh": 0.01,
+        "options": {"SymmetricMode": True},
+    }
     allowed = 1e-10 * float(np.abs(right).max(initial=0.0))
     solution = None
     for options in (near_diagonal, {}):
@@ -333,7 +340,7 @@ def _solve_sparse(matrix: sparse.csc_array, right: np.ndarray) -> np.ndarray | N
 def damped_direction(
     jacobian: Matrix, value: np.ndarray, gradient: np.ndarray, damping: float
 ) -> np.ndarray | None:
-    """Levenberg–Marquardt step −(VᵀV + νI)⁻¹ VᵀΦ; sparse matrices by the augmented system, which stays sparse."""
+    """Levenberg–Marquardt step −(VᵀV + νI)⁻¹ VᵀΦ; for sparse V by the sparse augmented system."""
     if sparse.issparse(jacobian):
         size = value.size
         if size > DAMPED_SIZE:
@@ -367,7 +374,7 @@ def _usable_start(problem: Any, start: np.ndarray | None) -> np.ndarray | None:
 def smooth_path(
     mapping: FischerBurmeister, x: np.ndarray, smoothing: float, factor: float
 ) -> tuple[np.ndarray, int]:
-    """Follow the zeros of the smoothed map from τ = ``smoothing`` to τ = 1e-6; the end and the steps taken."""
+    """Follow the zeros of the smoothed map from τ = ``smoothing`` to 1e-6; the end and the steps taken."""
     iterations = 0
     while smoothing > 1e-6:
         smooth = mapping.smoothed(smoothing)
@@ -386,7 +393,7 @@ def proximal_newton(
 ) -> tuple[np.ndarray, int]:
     """Proximal point iteration with Newton inside; the best point and the Newton steps taken.
 
-    Each regularised problem is regular even if the contacts are redundant. The regularisation falls while the inner
+    Each inner problem is regular even if the contacts are redundant. The regularisation falls while the inner
     iteration converges easily and grows where it fails.
     """
     regularisation, iterations = 0.1, 0
@@ -449,8 +456,8 @@ def _scaled_nonlinear(problem: NonlinearComplementarity) -> Scaled:
     return Scaled(mapping, unit, lambda: _pair_starts(mapping))
 
 
-def _scaled_contact(contact: FrictionalContact, tolerance: float, max_iterations: int) -> Scaled:
-    mapping = AlartCurnier(contact)
+def _scaled_contact(mapping: AlartCurnier, tolerance: float, max_iterations: int) -> Scaled:
+    contact = mapping.contact
 
     def measure(x: np.ndarray) -> float:
         return contact.residuals(x * mapping.force_unit).worst
@@ -546,9 +553,9 @@ def _failure(problem: Any, residual: float, iterations: int, tolerance: float) -
     text = f"Newton: residual {residual:.1e} after {iterations} iterations, wanted {tolerance:.0e}; "
     if isinstance(problem, FrictionalContact):
         return text + (
-            "the contact forces do not settle. Large friction with coupled normal and tangential motion may leave "
-            "no solution (Painlevé) or several: try gauss_seidel or prox, a smaller step, or the forces of the last "
-            "step as start."
+            "the contact forces do not settle. Large friction with coupled normal and tangential motion may "
+            "leave no solution (Painlevé) or several, redundant contacts leave forces undetermined: try "
+            "gauss_seidel or prox, a smaller step, or the forces of the last step as start."
         )
     if isinstance(problem, NonlinearComplementarity):
         return text + (
@@ -556,6 +563,6 @@ def _failure(problem: Any, residual: float, iterations: int, tolerance: float) -
             "unknowns as scale and unknown_scale."
         )
     return text + (
-        "if constraints contradict each other there is no solution at all; lemke decides that for linear problems. "
-        "Check signs of gaps and directions, or soften redundant constraints."
+        "if constraints contradict each other there is no solution at all, which lemke can tell. "
+        "Check the signs of gaps and directions, and constraints that repeat each other."
     )

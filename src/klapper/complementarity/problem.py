@@ -23,10 +23,7 @@ import scipy.sparse as sparse
 
 from klapper.complementarity.checking import Matrix, as_names, as_square_matrix, as_vector
 from klapper.complementarity.errors import InvalidProblem
-from klapper.complementarity.residuals import Residuals
-
-
-AMPLIFICATION = 1e4
+from klapper.complementarity.residuals import AMPLIFICATION, Residuals
 
 
 class Problem(Protocol):

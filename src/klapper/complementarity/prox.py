@@ -21,7 +21,7 @@ from scipy.sparse.linalg import LinearOperator
 from klapper.complementarity.checking import Matrix, as_vector
 from klapper.complementarity.errors import InvalidProblem, IterationLimit, NotApplicable
 from klapper.complementarity.frictional_contact import FrictionalContact
-from klapper.complementarity.problem import LinearComplementarity
+from klapper.complementarity.problem import AMPLIFICATION, LinearComplementarity, load_scale
 from klapper.complementarity.solver import Answer
 
 if TYPE_CHECKING:
@@ -227,6 +227,7 @@ def contact_laws(problem: FrictionalContact) -> Laws:
         np.where(sliding > 0.0, sliding, softest),
         problem.polygon or 0,
         False,
+        np.full(problem.size, AMPLIFICATION * (np.abs(problem.free_velocity).max(initial=0.0) or np.inf)),
     )
 
 
@@ -247,6 +248,7 @@ def linear_laws(problem: LinearComplementarity) -> Laws:
         np.empty(0),
         0,
         True,
+        AMPLIFICATION * load_scale(problem.matrix, problem.offset),
     )
 
 

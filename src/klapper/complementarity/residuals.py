@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+AMPLIFICATION = 1e4
+"""Terms of a row count at most as this multiple of the load when a violation is judged against them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Residuals:

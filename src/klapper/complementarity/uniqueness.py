@@ -146,19 +146,12 @@ class _Face:
             tangents = [cut for group in cuts for cut in group]
             rows = np.vstack([self.rows, *(row for row, _ in tangents)]) if tangents else self.rows
             offsets = np.concatenate([self.offsets / size, [offset for _, offset in tangents]])
-            program = linprog(
-                direction,
-                A_ub=-rows,
-                b_ub=np.maximum(offsets, 0.0),  # t = 0 is feasible up to round-off
-                bounds=(None, None),
-                method="highs",
-                options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-            )
-            if program.status == 3 or program.x is None:
+            program = _least(direction, rows, np.maximum(offsets, 0.0))  # t = 0 is feasible up to round-off
+            if program is None:
                 return -np.inf
-            if not self._cut(program.x, size, cuts):
+            if not self._cut(program, size, cuts):
                 break
-        return value + size * float(program.fun)
+        return value + size * float(direction @ program)
 
     def _cut(self, t: np.ndarray, size: float, cuts: list[Any]) -> bool:
         """Add the tangent of every disc that t violates; whether there was one."""
@@ -172,24 +165,22 @@ class _Face:
         return violated
 
     def readable_null_space(self) -> np.ndarray:
-        """The null space in reduced echelon form, largest entry one, so that (1, −1, 1, −1) reads as such."""
-        basis = self.null.T * self.unit
-        if basis.size == 0:
-            return self.null
-        row = 0
-        for column in range(basis.shape[1]):
-            if row == basis.shape[0]:
-                break
-            best = row + int(np.argmax(np.abs(basis[row:, column])))
-            if abs(basis[best, column]) < 1e-8 * self.unit[column]:
-                continue
-            basis[[row, best]] = basis[[best, row]]
-            basis[row] /= basis[row, column]
-            others = np.arange(len(basis)) != row
-            basis[others] -= np.outer(basis[others, column], basis[row])
-            row += 1
-        basis[np.abs(basis / self.unit) < 1e-9 * np.abs(basis / self.unit).max(axis=1, keepdims=True)] = 0.0
-        return (basis / np.abs(basis).max(axis=1, keepdims=True)).T
+        """The null space in the user's units, largest entry one, so that (1, −1, 1, −1) reads as such."""
+        null = self.null * self.unit[:, None]
+        return null / np.abs(null).max(axis=0) if null.size else null
+
+
+def _least(direction: np.ndarray, rows: np.ndarray, offsets: np.ndarray) -> np.ndarray | None:
+    """t that minimises direction·t under rows·t + offsets ≥ 0; None if unbounded."""
+    sharp = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    split = np.hstack([rows, -rows])  # t = t⁺ − t⁻ with both non-negative: HiGHS decides some degenerate cones only so
+    for options in (sharp, {}, {"presolve": False}):
+        program = linprog(np.concatenate([direction, -direction]), A_ub=-split, b_ub=offsets, options=options)
+        if program.status == 0:
+            return program.x[: len(direction)] - program.x[len(direction) :]
+        if program.status == 3:
+            return None
+    raise ComplementarityError(f"The bounds of the forces could not be computed: {program.message}")
 
 
 def _tangent(disc: Any, angle: float, size: float) -> tuple[np.ndarray, float]:
@@ -256,9 +247,26 @@ def _null_space(matrix: np.ndarray) -> np.ndarray:
     length = np.linalg.norm(matrix, axis=0)
     length = np.where(length > 0, length, 1.0)
     null = scipy.linalg.null_space(matrix / length, rcond=RANK, check_finite=False) / length[:, None]
-    if null.size:
-        null = null / np.abs(null).max(axis=0)
-    return null
+    return _echelon(null)
+
+
+def _echelon(basis: np.ndarray) -> np.ndarray:
+    """Columns (n, k) combined to reduced echelon form: short combinations with simple numbers."""
+    rows = basis.T.copy()
+    done = 0
+    for column in range(rows.shape[1]):
+        if done == len(rows):
+            break
+        best = done + int(np.argmax(np.abs(rows[done:, column])))
+        if abs(rows[best, column]) < 1e-8 * np.abs(rows[best]).max():
+            continue
+        rows[[done, best]] = rows[[best, done]]
+        rows[done] /= rows[done, column]
+        others = np.arange(len(rows)) != done
+        rows[others] -= np.outer(rows[others, column], rows[done])
+        done += 1
+    size = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
+    return np.where(np.abs(rows) < 1e-12 * size, 0.0, rows / np.where(size > 0, size, 1.0)).T
 
 
 def _motion(
@@ -273,9 +281,8 @@ def _motion(
             found = enumerate_solutions(problem)
         except ComplementarityError:
             return "undecided", here, None
-        spread = found.image_upper - found.image_lower
         motions = found.motions()
-        if np.all(spread <= WIDTH * found.image_scale):
+        if found.same_motion():
             return "unique", motions[:1], None
         return "not unique", motions, (found.lower, found.upper)
     if isinstance(problem, LinearComplementarity) and _is_monotone(dense(problem.matrix)):

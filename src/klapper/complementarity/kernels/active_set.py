@@ -170,7 +170,7 @@ def keller(matrix: np.ndarray, offset: np.ndarray, active: np.ndarray, x: np.nda
                 x[driving] = 1.0
                 for r in range(count):
                     x[order[r]] = max(direction[r], 0.0)
-                return RAY, pivots
+                return (RAY if is_certificate(matrix, offset, x) else NOT_SEMIDEFINITE), pivots
             for r in range(count):
                 x[order[r]] = max(x[order[r]] + step * direction[r], 0.0)
             x[driving] += step
@@ -185,6 +185,24 @@ def keller(matrix: np.ndarray, offset: np.ndarray, active: np.ndarray, x: np.nda
             remove(lower, order, count, blocking)
             count -= 1
     return LIMIT, pivots
+
+
+@njit(cache=True)
+def is_certificate(matrix: np.ndarray, offset: np.ndarray, ray: np.ndarray) -> bool:
+    """Whether A d = 0 and bᵀd < 0 for d ≥ 0, which for symmetric A rules out every solution."""
+    load = 0.0
+    size = 0.0
+    for i in range(ray.size):
+        value = 0.0
+        scale = 0.0
+        for j in range(ray.size):
+            value += matrix[i, j] * ray[j]
+            scale += abs(matrix[i, j]) * ray[j]
+        if abs(value) > 1e-9 * scale:
+            return False
+        load += offset[i] * ray[i]
+        size += abs(offset[i]) * ray[i]
+    return load < -ROUND_OFF * size
 
 
 @njit(cache=True)

@@ -41,6 +41,13 @@ class History(NamedTuple):
 
 
 @njit(cache=True)
+def overwrite(target: np.ndarray, source: np.ndarray) -> None:
+    """target ← source; compiles far faster than a slice assignment, which may broadcast."""
+    for i in range(target.size):
+        target[i] = source[i]
+
+
+@njit(cache=True)
 def new_history(depth: int, size: int) -> History:
     """An empty history of ``depth`` differences; with depth 0 nothing is ever accelerated."""
     length = size if depth > 0 else 0
@@ -83,8 +90,8 @@ def accelerate(
     if counter[PENDING]:
         counter[PENDING] = 0
         if not norm <= history.norm[0]:
-            image[:] = history.last_image
-            velocity[:] = history.last_velocity
+            overwrite(image, history.last_image)
+            overwrite(velocity, history.last_velocity)
             forget(history)
             counter[WAIT] = min(2 * max(counter[WAIT], 1), _LONGEST_WAIT)
             counter[IDLE] = counter[WAIT]

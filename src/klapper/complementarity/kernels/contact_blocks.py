@@ -122,13 +122,17 @@ def local_data(
     for j in range(blocks):
         for k in range(start[j], start[j + 1]):
             if neighbour[k] == j:
-                own[j] = push[k]
+                for a in range(9):
+                    own[j, a] = push[k, a]
         w = own[j]
         size = abs(w[4]) + abs(w[8])
-        tangent[j] = eigen_2x2(w[4], w[5], w[8], size)
-        schur[j] = tangent[j]
-        if w[0] > 0.0:
-            a, b = w[1] / w[0], w[2] / w[0]
-            schur[j] = eigen_2x2(w[4] - a * w[1], w[5] - a * w[2], w[8] - b * w[2], size)
+        _put(tangent, j, eigen_2x2(w[4], w[5], w[8], size))
+        a, b = (w[1] / w[0], w[2] / w[0]) if w[0] > 0.0 else (0.0, 0.0)
+        _put(schur, j, eigen_2x2(w[4] - a * w[1], w[5] - a * w[2], w[8] - b * w[2], size))
         mobility[j, 0], mobility[j, 1] = abs(w[0]), max(abs(w[4]), abs(w[8]))
     return own, schur, tangent, mobility
+
+
+@njit(cache=True)
+def _put(table: np.ndarray, row: int, entries: tuple[float, float, float, float]) -> None:
+    table[row, 0], table[row, 1], table[row, 2], table[row, 3] = entries

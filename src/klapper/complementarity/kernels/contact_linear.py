@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from klapper.complementarity.kernels.contact_acceleration import accelerate, forget, new_history
+from klapper.complementarity.kernels.contact_acceleration import accelerate, forget, new_history, overwrite
 
 _fast = {"contract"}
 _CYCLES_PER_REFRESH = 20
@@ -27,13 +27,14 @@ _SETTLED = 1e-16
 
 
 class Columns(NamedTuple):
-    """A in compressed sparse columns, its diagonal (n,), and the offset b (n,)."""
+    """A in compressed sparse columns, its diagonal, the offset b (n,) and the row scales' bounds (n,)."""
 
     start: np.ndarray
     row: np.ndarray
     value: np.ndarray
     diagonal: np.ndarray
     offset: np.ndarray
+    largest_scale: np.ndarray
 
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
@@ -65,9 +66,9 @@ def sweep(
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
 def refresh(columns: Columns, x: np.ndarray, y: np.ndarray, scale: np.ndarray) -> None:
-    """Recompute y = A x + b without accumulated round-off, and each row's scale |b| + |A||x| (1 if zero)."""
-    y[:] = columns.offset
-    scale[:] = np.abs(columns.offset)
+    """Recompute y = A x + b without accumulated round-off, and each row's scale |b| + |A||x| (1 for zero)."""
+    overwrite(y, columns.offset)
+    overwrite(scale, np.abs(columns.offset))
     for j in range(x.size):
         if x[j] != 0.0:
             for k in range(columns.start[j], columns.start[j + 1]):
@@ -75,6 +76,7 @@ def refresh(columns: Columns, x: np.ndarray, y: np.ndarray, scale: np.ndarray) -
                 y[columns.row[k]] += term
                 scale[columns.row[k]] += abs(term)
     for i in range(x.size):
+        scale[i] = min(scale[i], columns.largest_scale[i])
         if scale[i] == 0.0:
             scale[i] = 1.0
 
@@ -107,7 +109,7 @@ def gauss_seidel(
     sweeps, cycle, negligible = 0, 0, _NEGLIGIBLE * tolerance
     while not reached <= tolerance and sweeps < max_sweeps:
         cycle += 1
-        origin[:] = x
+        overwrite(origin, x)
         change, _ = sweep(columns, x, y, scale, relaxation, negligible)
         sweeps += 1
         if change != change:

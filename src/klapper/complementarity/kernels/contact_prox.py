@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload, register_jitable
 
-from klapper.complementarity.kernels.contact_acceleration import accelerate, forget, new_history
+from klapper.complementarity.kernels.contact_acceleration import accelerate, forget, new_history, overwrite
 from klapper.complementarity.kernels.contact_friction import dissipation_bound, project_on_disc
 
 NORMAL, TANGENTIAL, ALL = 1, 2, 3
@@ -42,6 +42,7 @@ class Laws(NamedTuple):
     ``normal_weight`` (m,), ``tangential_weight`` (s,)   mobilities [1/kg] of the residual
     ``polygon``   number of vertices in place of the disc, 0 for the disc
     ``by_rows``   whether residuals are measured row by row, as for linear complementarity
+    ``largest_scale`` (n,)   bound of the scale of each row
     """
 
     normal: np.ndarray
@@ -55,6 +56,7 @@ class Laws(NamedTuple):
     tangential_weight: np.ndarray
     polygon: int
     by_rows: bool
+    largest_scale: np.ndarray
 
 
 def multiply(matrix: Any, x: np.ndarray, out: np.ndarray) -> None:
@@ -214,11 +216,12 @@ def measure(
     velocity += free
     scale += np.abs(free)
     if laws.by_rows:
+        overwrite(scale, np.minimum(scale, laws.largest_scale))
         scale[scale == 0.0] = 1.0
         reach = np.empty_like(scale)
         influence(matrix, scale, reach)
         return linear_residual(force, velocity, scale, reach)
-    largest = scale.max() if scale.size else 0.0
+    largest = min(scale.max(), laws.largest_scale[0]) if scale.size else 0.0
     scale[:] = largest if largest > 0.0 else 1.0
     return contact_residual(laws, force, velocity, scale[0] if scale.size else 1.0)
 
@@ -256,7 +259,7 @@ def fixed_point(
     for restart in range(max_restarts + 1):
         goal, best, since_best = tolerance, math.inf, 0
         for iteration in range(1, max_iterations + 1):
-            origin[:] = force
+            overwrite(origin, force)
             prox_step(laws, part, force, velocity, factor, change)
             multiply(matrix, force, velocity)
             velocity += free
@@ -280,7 +283,7 @@ def fixed_point(
         if restart == max_restarts:
             break
         reduce_factors(laws, factor, change, scale, reduction, goal)
-        force[:] = start
+        overwrite(force, start)
         forget(history)
         measure(matrix, free, laws, force, velocity, scale)
     if part == ALL:

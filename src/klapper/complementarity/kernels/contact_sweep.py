@@ -15,11 +15,12 @@ import math
 import numpy as np
 from numba import njit
 
-from klapper.complementarity.kernels.contact_acceleration import accelerate, forget, new_history
+from klapper.complementarity.kernels.contact_acceleration import accelerate, forget, new_history, overwrite
 from klapper.complementarity.kernels.contact_blocks import CONSTRAINT, CONTACT, ContactBlocks
 from klapper.complementarity.kernels.contact_friction import dissipation_bound, project_on_disc
 from klapper.complementarity.kernels.contact_local import solve_contact, solve_disc
 from klapper.complementarity.kernels.contact_polygon import solve_polygon, solve_polygon_contact
+from klapper.complementarity.problem import AMPLIFICATION
 
 _fast = {"contract"}
 _CYCLES_PER_REFRESH = 20
@@ -126,11 +127,9 @@ def sweep(
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
 def refresh(blocks: ContactBlocks, force: np.ndarray, velocity: np.ndarray) -> float:
-    """Recompute v = W λ + b without accumulated round-off; returns the largest sum of velocity terms of a row
-    (1 if there is none).
-    """
+    """Recompute v = W λ + b without accumulated round-off; returns the residuals' velocity scale [m/s]."""
     terms = np.abs(blocks.free)
-    velocity[:] = blocks.free
+    overwrite(velocity, blocks.free)
     for i in range(blocks.start.size - 1):
         f0, f1, f2 = force[3 * i], force[3 * i + 1], force[3 * i + 2]
         if f0 == 0.0 and f1 == 0.0 and f2 == 0.0:
@@ -143,7 +142,10 @@ def refresh(blocks: ContactBlocks, force: np.ndarray, velocity: np.ndarray) -> f
                 p2 = blocks.push[k, 3 * row + 2] * f2
                 velocity[j + row] += p0 + p1 + p2
                 terms[j + row] += abs(p0) + abs(p1) + abs(p2)
+    load = np.abs(blocks.free).max() if terms.size else 0.0
     scale = terms.max() if terms.size else 0.0
+    if load > 0.0:
+        scale = min(scale, AMPLIFICATION * load)
     return scale if scale > 0.0 else 1.0
 
 
@@ -218,7 +220,7 @@ def gauss_seidel(
     visits, cycle, negligible = 0, 0, _NEGLIGIBLE * tolerance
     while not reached <= tolerance and visits < max_sweeps * count:
         cycle += 1
-        origin[:] = force
+        overwrite(origin, force)
         marked[:] = 1
         change, visited = sweep(blocks, force, velocity, kappa, marked, relaxation, negligible * scale)
         change /= scale

@@ -6,8 +6,9 @@
 import numpy as np
 from numba import njit
 
+from klapper.complementarity.residuals import AMPLIFICATION
+
 EPS = np.finfo(np.float64).eps
-AMPLIFICATION = 1e4
 
 
 @njit(cache=True, fastmath={"nnan", "nsz"})

@@ -1,17 +1,18 @@
 """Compiled semismooth Newton for small dense problems.
 
-    linear, mixed:  φ(x_i, y_i) = 0 with the penalised Fischer–Burmeister function, y = A x + b; free rows y_i = 0
-    contact:        ξ − P(ξ − u) = 0 with the Alart–Curnier function, u = A ξ + q   (see ``alart_curnier``)
+    linear, mixed:  φ(x_i, y_i) = 0, y = A x + b, the penalised Fischer–Burmeister function; free: y_i = 0
+    contact:        ξ − P(ξ − u) = 0, u = A ξ + q, with the Alart–Curnier function (see ``alart_curnier``)
 
-Both run in dimensionless variables with a nonmonotone line search and a Levenberg–Marquardt step where the Newton
-matrix is singular. Linear problems that resist follow the smooth path x y = τ², τ → 0. A point that does not converge is left to the general path, which has more means.
+Both run in dimensionless variables with a nonmonotone line search and a Levenberg–Marquardt step where the
+Newton matrix is singular. Linear problems that resist follow the smooth path x y = τ², τ → 0. What does not
+converge is left to the general path in ``newton``, which has more means.
 Chen, Chen and Kanzow, Math. Programming 88 (2000) 211-216 (penalised function); Waltersberger (4.35)-(4.40).
 """
 
 import numpy as np
 from numba import njit
 
-from klapper.complementarity.kernels.linear import equilibrate, factorise, substitute
+from klapper.complementarity.kernels.linear import AMPLIFICATION, factorise, substitute
 
 THETA = 0.95  # weight of the Fischer–Burmeister part; the rest is x₊ y₊
 MEMORY = 6  # merit values the nonmonotone line search compares with
@@ -32,11 +33,39 @@ def multiply(matrix: np.ndarray, x: np.ndarray, offset: np.ndarray, y: np.ndarra
 
 
 @njit(cache=True)
+def balance(matrix: np.ndarray, row: np.ndarray, column: np.ndarray) -> None:
+    """Scales (n,) that bring the largest entries of all rows and columns of D A E near one (Ruiz)."""
+    n = row.size
+    row[:] = 1.0
+    column[:] = 1.0
+    for _ in range(12):
+        by_row = np.zeros(n)
+        by_column = np.zeros(n)
+        for i in range(n):
+            for j in range(n):
+                size = abs(matrix[i, j]) * row[i] * column[j]
+                by_row[i] = max(by_row[i], size)
+                by_column[j] = max(by_column[j], size)
+        worst = 1.0
+        for i in range(n):
+            if by_row[i] > 0.0:
+                row[i] /= np.sqrt(by_row[i])
+                worst = max(worst, by_row[i], 1.0 / by_row[i])
+            if by_column[i] > 0.0:
+                column[i] /= np.sqrt(by_column[i])
+                worst = max(worst, by_column[i], 1.0 / by_column[i])
+        if worst < 3.0:
+            return
+
+
+@njit(cache=True)
 def mixed_residual(
     matrix: np.ndarray, offset: np.ndarray, free: np.ndarray, x: np.ndarray, active: np.ndarray
 ) -> float:
-    """Largest of the residuals of ``problem.linear_residuals``; marks as ``active`` the rows whose relative y is below
-    their relative x."""
+    """Largest of the residuals of ``problem.linear_residuals`` for balanced rows with max |b| = 1.
+
+    Marks as ``active`` the rows whose relative y is below their relative x.
+    """
     n = x.size
     y = np.empty(n)
     weight = np.empty(n)
@@ -48,7 +77,7 @@ def mixed_residual(
             term = matrix[i, j] * x[j]
             y[i] += term
             weight[i] += abs(term)
-        weight[i] = 1.0 / weight[i] if weight[i] > 0.0 else 0.0
+        weight[i] = 1.0 / min(weight[i], AMPLIFICATION) if weight[i] > 0.0 else 0.0
         for j in range(n):
             influence[j] = max(influence[j], abs(matrix[i, j]) * weight[i])
     worst = 0.0
@@ -108,7 +137,7 @@ def damped_direction(jacobian: np.ndarray, gradient: np.ndarray, damping: float,
 def active_set_point(
     matrix: np.ndarray, offset: np.ndarray, active: np.ndarray, near: np.ndarray, x: np.ndarray
 ) -> bool:
-    """x with (A x + b)_i = 0 for active i and x_i = 0 else; where that is singular, a solution close to ``near``."""
+    """x with (A x + b)_i = 0 for active i, x_i = 0 else; if that is singular, the one close to ``near``."""
     index = np.flatnonzero(active)
     count = index.size
     x[:] = 0.0
@@ -229,8 +258,8 @@ def descend(
 ) -> tuple[int, bool]:
     """Damped Newton steps on φ in place; (steps, converged).
 
-    Without smoothing it ends at the residual ``tolerance``, trying the active set whenever it has not changed; with
-    smoothing it ends near the smooth path, max |φ| ≤ τ/10.
+    Without smoothing it ends at the residual ``tolerance``, trying the active set when it has not changed;
+    with smoothing it ends near the smooth path, max |φ| ≤ τ/10.
     """
     n = x.size
     y = np.empty(n)
@@ -253,9 +282,11 @@ def descend(
             active[:] = free | (x > y)
             changed = np.any(active != before)
             before[:] = active
-            if residual <= tolerance or not changed or iteration == max_iterations:
-                if shortcut(a, b, free, x, residual, tolerance) or residual <= tolerance:
-                    return iteration, True
+            settled = residual <= tolerance or not changed or iteration == max_iterations
+            if settled and shortcut(a, b, free, x, residual, tolerance):
+                return iteration, True
+            if residual <= tolerance:
+                return iteration, True
         if iteration == max_iterations or not np.isfinite(merit):
             break
         history[iteration % MEMORY] = merit
@@ -308,7 +339,7 @@ def fischer_burmeister(
     n = offset.size
     row = np.empty(n)
     column = np.empty(n)
-    equilibrate(matrix, offset, row, column)
+    balance(matrix, row, column)
     a = np.empty((n, n))
     b = np.empty(n)
     unit = 0.0
@@ -456,7 +487,7 @@ def alart_curnier(
     tolerance: float,
     max_iterations: int,
 ) -> tuple[np.ndarray, int, bool]:
-    """(ξ, iterations, converged) of the dimensionless contact problem of ``AlartCurnier``; μ in compressed rows."""
+    """(ξ, iterations, converged) of the contact problem of ``AlartCurnier``; μ (s, m) in compressed rows."""
     n = offset.size
     x = start.copy()
     u = np.empty(n)

@@ -1,4 +1,4 @@
-"""The compiled contact kernels: one contact solved exactly, residuals as the problem defines them, acceleration."""
+"""The compiled contact kernels: one contact solved exactly, the problem's own residuals, acceleration."""
 
 from __future__ import annotations
 

@@ -20,7 +20,8 @@ from klapper.complementarity.reference_problems import wedged_disc
 
 
 def brute_force(matrix, offset):
-    """Bounds of all unknowns over all solutions by one linear program per complementary cone; None if none is feasible."""
+    """Bounds of all unknowns over all solutions by one linear program per complementary cone; None if none is
+    feasible."""
     n = len(offset)
     lower, upper = np.full(n, np.inf), np.full(n, -np.inf)
     for support in itertools.product([False, True], repeat=n):
@@ -46,7 +47,9 @@ def test_all_solutions_agree_with_one_linear_program_per_cone(seed):
     n = int(rng.integers(1, 5))
     kind = seed % 4
     root = rng.integers(-2, 3, (n, max(1, n - 1))).astype(float)
-    matrix = [rng.integers(-2, 3, (n, n)), root @ root.T, rng.integers(0, 2, (n, n)), -root @ root.T][kind].astype(float)
+    matrix = [rng.integers(-2, 3, (n, n)), root @ root.T, rng.integers(0, 2, (n, n)), -root @ root.T][
+        kind
+    ].astype(float)
     offset = rng.integers(-2, 3, n).astype(float)
     found = enumerate_solutions(LinearComplementarity(matrix, offset))
     expected = brute_force(matrix, offset)
@@ -88,7 +91,8 @@ def test_contact_modes_and_polygon_of_two_agree():
         conversion = as_linear(contact)
         through = enumerate_solutions(conversion.problem)
         images = {
-            tuple(np.round(contact.image(conversion.recover(piece.point)), 6) + 0.0) for piece in through.pieces
+            tuple(np.round(contact.image(conversion.recover(piece.point)), 6) + 0.0)
+            for piece in through.pieces
         }
         direct = {tuple(np.round(motion, 6) + 0.0) for motion in enumerate_solutions(contact).motions()}
         assert images == direct

@@ -10,7 +10,9 @@ STIFFNESS, GAP = 100.0, 0.02
 
 def rotor(load):
     """One mass on a spring in a rotating frame with a stop: A = 1/(k − Ω²), b = g₀ + f/(k − Ω²)."""
-    return lambda speed: LinearComplementarity([[1 / (STIFFNESS - speed**2)]], [GAP + load / (STIFFNESS - speed**2)])
+    return lambda speed: LinearComplementarity(
+        [[1 / (STIFFNESS - speed**2)]], [GAP + load / (STIFFNESS - speed**2)]
+    )
 
 
 def test_contact_branch_continues_above_the_critical_speed():
@@ -86,7 +88,9 @@ def test_every_point_above_the_critical_speed_is_a_solution():
 
 def test_lost_branch_is_reported_and_resumed():
     """x = 1/(1 − s) while closed: the force grows without bound at s = 1; beyond it the contact is open."""
-    branch = follow(lambda s: LinearComplementarity([[1.0 - s]], [-1.0 if s < 1 else 1.0]), 0.0, 2.0, steps=20)
+    branch = follow(
+        lambda s: LinearComplementarity([[1.0 - s]], [-1.0 if s < 1 else 1.0]), 0.0, 2.0, steps=20
+    )
     kinds = [event.kind for event in branch.events]
     assert kinds[:2] == ["lost", "resumed"]
     assert branch.events[0].parameter == pytest.approx(1.0, abs=1e-3)

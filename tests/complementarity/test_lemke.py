@@ -27,7 +27,9 @@ def test_a_thousand_positive_definite_problems_equal_their_least_squares_solutio
         n = int(rng.integers(1, 15))
         matrix, root = positive_definite(rng, n)
         offset = rng.standard_normal(n)
-        target = np.linalg.solve(root.T, -offset)  # min ‖R x − t‖ has the optimality conditions of the problem
+        target = np.linalg.solve(
+            root.T, -offset
+        )  # min ‖R x − t‖ has the optimality conditions of the problem
         expected, _ = nnls(root, target, maxiter=100 * n)
         solution = solve(LinearComplementarity(matrix, offset), "lemke")
         assert solution.residuals.worst <= 1e-10

@@ -20,11 +20,17 @@ from klapper.complementarity import (
     ("build", "sentence"),
     [
         (lambda: LinearComplementarity(np.eye(2), [1.0]), r"offset has shape \(1,\), expected shape \(2,\)"),
-        (lambda: LinearComplementarity(np.ones((2, 3)), [1.0, 1.0]), r"matrix has shape \(2, 3\), expected a square"),
+        (
+            lambda: LinearComplementarity(np.ones((2, 3)), [1.0, 1.0]),
+            r"matrix has shape \(2, 3\), expected a square",
+        ),
         (lambda: LinearComplementarity([[1.0, np.nan], [0.0, 1.0]], [1.0, 1.0]), r"matrix\[0, 1\] is nan"),
         (lambda: LinearComplementarity(np.eye(2), [1.0, np.inf]), r"offset\[1\] is inf"),
         (lambda: LinearComplementarity(sparse.diags_array([1.0, np.nan]), [1.0, 1.0]), r"matrix\[1\] is nan"),
-        (lambda: LinearComplementarity(np.eye(2), [1.0, 1.0], names=["A"]), "names has 1 entries, expected 2"),
+        (
+            lambda: LinearComplementarity(np.eye(2), [1.0, 1.0], names=["A"]),
+            "names has 1 entries, expected 2",
+        ),
         (lambda: MixedComplementarity(np.eye(2), [1.0, 1.0], free=3), "only 2 unknowns"),
         (lambda: MixedComplementarity(np.eye(2), [1.0, 1.0], free=[True]), r"free has shape \(1,\)"),
         (lambda: FrictionalContact(np.eye(3), np.ones(3), -0.1), "friction must not be negative"),
@@ -38,7 +44,9 @@ from klapper.complementarity import (
             "each of the 2 rows of free_velocity exactly once",
         ),
         (
-            lambda: FrictionalContact.from_parts(np.eye(3), np.ones(3), normal=[0], tangential=[1, 2], friction=0.2),
+            lambda: FrictionalContact.from_parts(
+                np.eye(3), np.ones(3), normal=[0], tangential=[1, 2], friction=0.2
+            ),
             "give the matrix",
         ),
         (lambda: NonlinearComplementarity(abs, abs, 1, scale=-1.0), "scale must be positive"),
@@ -78,7 +86,9 @@ def test_residuals_of_contact_problems_do_not_depend_on_units(seed, contacts, po
     force = rng.standard_normal(3 * contacts)
     metre, newton = 2.0 ** rng.integers(-30, 30, 2)
     one = FrictionalContact(delassus, free, 0.4, polygon=polygon).residuals(force)
-    other = FrictionalContact(delassus * metre / newton, free * metre, 0.4, polygon=polygon).residuals(force * newton)
+    other = FrictionalContact(delassus * metre / newton, free * metre, 0.4, polygon=polygon).residuals(
+        force * newton
+    )
     assert other.worst == pytest.approx(one.worst, rel=1e-9)
 
 
@@ -95,7 +105,8 @@ def test_backward_error_meaning_of_the_natural_residual():
 
 
 def test_solutions_at_infinity_are_not_solutions():
-    """Walls that approach each other: enormous forces make the violation small compared with the terms, but not with the load."""
+    """Walls that approach each other: enormous forces make the violation small compared with the terms, but not
+    with the load."""
     walls = LinearComplementarity([[1.0, -1.0], [-1.0, 1.0]], [-1.0, -1.0])
     contact = FrictionalContact(walls.matrix, walls.offset, dimension=1)
     for size in (1e6, 1e10, 1e16):
@@ -132,7 +143,12 @@ def test_each_violation_of_the_contact_law_is_seen(force, broken):
 
 def test_friction_limit_has_a_given_part_and_a_matrix_part():
     contact = FrictionalContact.from_parts(
-        np.eye(4), np.ones(4), normal=[0, 1], tangential=[2, 3], friction=[[0.1, 0.2], [0.0, 0.5]], limit=[1.0, 0.0]
+        np.eye(4),
+        np.ones(4),
+        normal=[0, 1],
+        tangential=[2, 3],
+        friction=[[0.1, 0.2], [0.0, 0.5]],
+        limit=[1.0, 0.0],
     )
     assert contact.friction_limits(np.array([10.0, 20.0, 0.0, 0.0])).tolist() == [6.0, 10.0]
 

@@ -1,4 +1,4 @@
-"""The prox iteration: Seiwald's block and its factors, dependence on the start, operators, and honest failures."""
+"""The prox iteration: Seiwald's block and its factors, the start, operators, and honest failures."""
 
 from __future__ import annotations
 

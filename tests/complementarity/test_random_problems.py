@@ -1,8 +1,8 @@
 """Twenty thousand random problems: solvable or not, unique or not, ``solve`` and enumeration agree, nothing unverified.
 
 Families: random, symmetric semidefinite, monotone, contact-like, degenerate, non-convex, infeasible, badly scaled
-(1e-9 … 1e9), mixed with free unknowns, planar friction. Data are small integers (scaled where the family says so), so that
-every decision, degenerate or not, has one right answer. The same problems in every run.
+(1e-9 … 1e9), mixed with free unknowns, planar friction. Data are small integers (scaled where the family says so),
+so that every decision, degenerate or not, has one right answer. The same problems in every run.
 """
 
 import numpy as np
@@ -32,7 +32,9 @@ def random(rng, n):
 
 
 def real_numbers(rng, n):
-    return LinearComplementarity(rng.standard_normal((n, n)) + rng.uniform(0, 3) * np.eye(n), rng.standard_normal(n))
+    return LinearComplementarity(
+        rng.standard_normal((n, n)) + rng.uniform(0, 3) * np.eye(n), rng.standard_normal(n)
+    )
 
 
 def semidefinite(rng, n):
@@ -50,11 +52,15 @@ def contact_like(rng, n):
     """n contacts on fewer degrees of freedom: rank-deficient, consistent loads (a velocity exists)."""
     directions = integers(rng, (n, int(rng.integers(1, max(2, n)))), 2)
     mass = rng.integers(1, 5, directions.shape[1]).astype(float)
-    return LinearComplementarity((directions / mass) @ directions.T, directions @ integers(rng, directions.shape[1]))
+    return LinearComplementarity(
+        (directions / mass) @ directions.T, directions @ integers(rng, directions.shape[1])
+    )
 
 
 def degenerate(rng, n):
-    return LinearComplementarity(rng.integers(0, 2, (n, n)).astype(float), -rng.integers(0, 2, n).astype(float))
+    return LinearComplementarity(
+        rng.integers(0, 2, (n, n)).astype(float), -rng.integers(0, 2, n).astype(float)
+    )
 
 
 def nonconvex(rng, n):
@@ -87,7 +93,9 @@ def planar_friction(rng, n):
     contacts = max(1, min(n // 2, 3))
     directions = integers(rng, (2 * contacts, int(rng.integers(1, 4))), 2)
     friction = rng.integers(0, 5, contacts) / 4.0
-    return FrictionalContact(directions @ directions.T, directions @ integers(rng, directions.shape[1]), friction, dimension=2)
+    return FrictionalContact(
+        directions @ directions.T, directions @ integers(rng, directions.shape[1]), friction, dimension=2
+    )
 
 
 FAMILIES = [

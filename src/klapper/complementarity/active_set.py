@@ -1,7 +1,8 @@
 """Active sets for frictionless contact: symmetric positive semidefinite matrices.
 
 0 ≤ x ⟂ A x + b ≥ 0 is then the convex program min ½ xᵀA x + bᵀx over x ≥ 0. Fast, warm-started by the contacts of the
-last step, finite also when contacts are redundant (rank-deficient A), and able to prove that nothing can carry the load.
+last step, finite also when contacts are redundant (rank-deficient A), and able to prove that nothing can carry the
+load.
 """
 
 from __future__ import annotations

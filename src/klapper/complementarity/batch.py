@@ -31,8 +31,8 @@ class BatchSolution:
 def solve_batch(matrices: Any, offsets: Any, *, tolerance: float = 1e-9, start: Any = None) -> BatchSolution:
     """Solve 0 ≤ x ⟂ A x + b ≥ 0 for k problems of one size.
 
-    ``matrices`` (k, n, n), or (n, n) when all problems share it; ``offsets`` (k, n); ``start`` (k, n) guesses of x. Problems
-    on which the compiled path fails go through :func:`solve` one by one.
+    ``matrices`` (k, n, n), or (n, n) when all problems share it; ``offsets`` (k, n); ``start`` (k, n) guesses of
+    x. Problems on which the compiled path fails go through :func:`solve` one by one.
 
     >>> batch = solve_batch(np.eye(2), [[-1.0, 1.0], [2.0, -3.0]])
     >>> batch.x.tolist()
@@ -61,7 +61,7 @@ def solve_batch(matrices: Any, offsets: Any, *, tolerance: float = 1e-9, start: 
     status = np.empty(count, dtype=np.int64)
     iterations = np.empty(count, dtype=np.int64)
     residual = np.empty(count)
-    solve_many(matrices, offsets, starts, tolerance, x, status, iterations, residual)
+    solve_many(matrices, offsets, starts, start is not None, tolerance, x, status, iterations, residual)
     failures: dict[int, ComplementarityError] = {}
     for k in np.flatnonzero(status != SOLVED):
         matrix = matrices[0 if len(matrices) == 1 else k]

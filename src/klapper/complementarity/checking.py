@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sparse
 
 from klapper.complementarity.errors import InvalidProblem
 
-Matrix = np.ndarray | sparse.csr_array
+Matrix: TypeAlias = Any
+"""A dense array or a scipy ``csr_array``, shape (n, n)."""
 
 
 def as_vector(value: Any, argument: str, size: int | None = None) -> np.ndarray:
@@ -43,9 +44,8 @@ def as_square_matrix(value: Any, argument: str) -> Matrix:
 
 
 def require_finite(array: np.ndarray, argument: str) -> None:
-    """Raise with the first offending index. The sum of squares is a cheap first test."""
-    flat = array.ravel()
-    if math.isfinite(np.dot(flat, flat)):
+    """Raise with the first offending index. A sum is a cheap first test; it may overflow, hence the second one."""
+    if math.isfinite(np.add.reduce(array, axis=None)):
         return
     bad = np.argwhere(~np.isfinite(array))
     if bad.size:

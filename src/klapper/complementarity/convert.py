@@ -115,15 +115,11 @@ def polygonal(contact: FrictionalContact) -> Conversion[MixedComplementarity]:
     )  # patches that can carry a force at all
     tangential, friction = contact.tangential[holding], contact.friction.toarray()[holding]
     patch_names = tuple(np.array(contact.tangential_names, dtype=object)[holding])
-    patches, directions = tangential.shape
-    if directions == 1:
-        vertices = np.array([[1.0, -1.0]])
-    else:
-        vertices = RegularPolygon(1.0, contact.polygon).directions
-    corners = vertices.shape[1]
-    spread = np.zeros(
-        (contact.size, len(bilateral) + len(normal) + patches * corners)
-    )  # columns: λ_B, λ_N, β
+    line, polygon = np.array([[1.0, -1.0]]), contact.polygon
+    vertices = line if polygon is None else RegularPolygon(1.0, polygon).directions
+    patches, corners = len(tangential), vertices.shape[1]
+    columns = len(bilateral) + len(normal) + patches * corners  # λ_B, λ_N, β
+    spread = np.zeros((contact.size, columns))
     spread[bilateral, np.arange(len(bilateral))] = 1.0
     spread[normal, len(bilateral) + np.arange(len(normal))] = 1.0
     first = len(bilateral) + len(normal)

@@ -1,9 +1,9 @@
 """All solutions of a small problem, by trying every combination of contact states.
 
-Each law offers alternatives: open or closed for a one-sided contact, slip forwards, slip backwards or stick for a planar
-friction patch. A combination is a set of linear equations and inequalities: usually one point, a whole polyhedron where
-forces are not determined. This is the reference that the other solvers are tested against, and the only one that can
-prove that a non-convex problem has no solution.
+Each law offers alternatives: open or closed for a one-sided contact, slip forwards, slip backwards or stick for a
+planar friction patch. A combination is a set of linear equations and inequalities: usually one point, a whole
+polyhedron where forces are not determined. This is the reference that the other solvers are tested against, and
+the only one that can prove that a non-convex problem has no solution.
 """
 
 from __future__ import annotations
@@ -173,7 +173,8 @@ def count_combinations(problem: Any) -> float | None:
 
 @dataclass(frozen=True)
 class _Laws:
-    """Affine expressions R x + c, and for every law the alternatives (vanishing, non-negative) in expression numbers."""
+    """Affine expressions R x + c, and for every law the alternatives (vanishing, non-negative) in expression
+    numbers."""
 
     rows: np.ndarray
     constants: np.ndarray
@@ -185,7 +186,7 @@ def _pair_laws(problem: LinearComplementarity | MixedComplementarity) -> _Laws:
     free = problem.free if isinstance(problem, MixedComplementarity) else np.zeros(n, dtype=bool)
     rows = np.vstack([np.eye(n), dense(problem.matrix)])
     constants = np.concatenate([np.zeros(n), problem.offset])
-    alternatives = [
+    alternatives: list[list[tuple[list[int], list[int]]]] = [
         [([n + i], [])] if free[i] else [([i], [n + i]), ([n + i], [i])]  # x = 0 ≤ y  or  y = 0 ≤ x
         for i in range(n)
     ]
@@ -240,14 +241,15 @@ def _enumerate(problem: Any, laws: _Laws) -> SolutionSet:
     return SolutionSet(problem, _without_copies(pieces, unit[:n]), unit[:n], unit[n:])
 
 
-def _piece(
-    problem: Any, point: np.ndarray, lower: np.ndarray, upper: np.ndarray, unit: np.ndarray
-) -> Piece:
-    """A piece from a scaled vertex (n,) and scaled ranges (2 n,); ranges without width collapse to the vertex itself."""
+def _piece(problem: Any, point: np.ndarray, lower: np.ndarray, upper: np.ndarray, unit: np.ndarray) -> Piece:
+    """A piece from a scaled vertex (n,) and scaled ranges (2 n,); ranges without width collapse to the vertex
+    itself."""
     n = problem.size
     vertex = _without_noise(point) * unit[:n]
     both = np.concatenate([vertex, problem.image(vertex)])
-    largest = np.repeat([np.abs(point).max(initial=1.0), np.abs(lower[n:]).max(initial=1.0, where=np.isfinite(lower[n:]))], n)
+    largest = np.repeat(
+        [np.abs(point).max(initial=1.0), np.abs(lower[n:]).max(initial=1.0, where=np.isfinite(lower[n:]))], n
+    )
     fixed = np.isfinite(upper - lower) & (upper - lower <= 1e-9 * np.abs(upper) + 1e-12 * largest)
     lower, upper = (np.where(np.abs(end) <= 1e-12 * largest, 0.0, end) * unit for end in (lower, upper))
     lower, upper = np.where(fixed, both, lower), np.where(fixed, both, upper)

@@ -1,7 +1,7 @@
 """Proof that a linear problem has no solution: its inequalities alone already contradict each other.
 
-By Farkas' lemma {x ≥ 0, A x + b ≥ 0} is empty exactly if some d ≥ 0 has Aᵀd ≤ 0 and bᵀd < 0. For positive semidefinite A
-feasible problems are also solvable, so that this decides the question.
+By Farkas' lemma {x ≥ 0, A x + b ≥ 0} is empty exactly if some d ≥ 0 has Aᵀd ≤ 0 and bᵀd < 0. For positive
+semidefinite A feasible problems are also solvable, so that this decides the question.
 """
 
 from __future__ import annotations

@@ -262,7 +262,9 @@ class FrictionalContact:
             else np.abs(velocity - self.free_velocity)
         )
         load = float(np.abs(self.free_velocity).max(initial=0.0)) or np.inf
-        scale = min(float((np.abs(self.free_velocity) + pushed).max(initial=0.0)), AMPLIFICATION * load) or 1.0
+        scale = (
+            min(float((np.abs(self.free_velocity) + pushed).max(initial=0.0)), AMPLIFICATION * load) or 1.0
+        )
         v = velocity / scale
         mobility = self.mobility
         softest = float(mobility.max(initial=0.0)) or 1.0

@@ -36,7 +36,8 @@ _STOP_AT = 0.5  # part of the tolerance at which the compiled loop stops, so tha
 class GaussSeidel:
     """Block Gauss–Seidel over contacts.
 
-    ``relaxation``  ω in (0, 2); 1 is Gauss–Seidel, above 1 over-relaxation
+    ``relaxation``  ω in (0, 2); 1 is Gauss–Seidel, above 1 over-relaxation. The first sweep always takes 1,
+                    and a contact that opens is not relaxed
     ``memory``      how many earlier iterates Anderson acceleration combines; 0 gives plain sweeps
     ``max_sweeps``  sweeps over all contacts before giving up
 
@@ -45,7 +46,7 @@ class GaussSeidel:
     [1.0, -0.5, 0.0]
     """
 
-    relaxation: float = 1.0
+    relaxation: float = 1.3
     memory: int = 5
     max_sweeps: int = 10_000
     name = "gauss-seidel"

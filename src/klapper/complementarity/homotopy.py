@@ -2,10 +2,11 @@
 
     0 ≤ x ⟂ A(s) x + b(s) ≥ 0
 
-While the set of closed contacts stays, x(s) is given by linear equations. Where a force or a gap reaches zero, that pair
-is exchanged and the branch goes on, forwards or, at a fold, backwards. Where the equations become singular the branch is
-lost; Lemke, started from the last basis, then looks for another one. This is the procedure that Waltersberger & Wauer
-(2005) found to work above the critical speed, where A is not positive definite and solutions are neither certain nor unique.
+While the set of closed contacts stays, x(s) is given by linear equations. Where a force or a gap reaches zero,
+that pair is exchanged and the branch goes on, forwards or, at a fold, backwards. Where the equations become
+singular the branch is lost; Lemke, started from the last basis, then looks for another one. This is the procedure that
+Waltersberger & Wauer (2005) found to work above the critical speed, where A is not positive definite and solutions
+are neither certain nor unique.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ MAX_SHOWN = 20
 
 @dataclass(frozen=True)
 class BranchEvent:
-    """Something that happens at ``parameter``: a contact ``closes`` or ``opens``, a ``fold``, a ``critical`` value at which
-    the closed contacts' matrix changes its sign while the forces stay bounded, the branch is ``lost`` or ``resumed`` by
-    another one, or its ``end``. ``name`` is the unknown concerned."""
+    """Something that happens at ``parameter``: a contact ``closes`` or ``opens``, a ``fold``, a ``critical`` value
+    at which the closed contacts' matrix changes its sign while the forces stay bounded, the branch is ``lost`` or
+    ``resumed`` by another one, or its ``end``. ``name`` is the unknown concerned."""
 
     kind: EventKind
     parameter: float
@@ -54,8 +55,8 @@ class BranchEvent:
 class Branch:
     """Verified solutions along the parameter.
 
-    ``parameter`` (k,), ``x`` (k, n) and ``y`` (k, n); ``closed`` (k, n) tells which unknowns are in the basis; ``number`` (k,)
-    counts up whenever the branch was lost and another one taken; ``events`` in the order met.
+    ``parameter`` (k,), ``x`` (k, n) and ``y`` (k, n); ``closed`` (k, n) tells which unknowns are in the basis;
+    ``number`` (k,) counts up whenever the branch was lost and another one taken; ``events`` in the order met.
     """
 
     parameter: np.ndarray
@@ -89,10 +90,11 @@ def follow(
 ) -> Branch:
     """Follow a solution of ``family(s)`` from ``start`` to ``stop``.
 
-    ``family`` returns a linear problem for a parameter value (or anything ``as_linear`` accepts); ``first`` is a solution
-    x at ``start`` (default: what :func:`solve` finds). Step length is (stop − start) / steps; changes of contact are located
-    to round-off between the steps. A branch that folds is followed back, at most to ``start``; with ``at_fold="jump"`` it is
-    left there, as a structure would whose speed is raised further, and another branch is looked for.
+    ``family`` returns a linear problem for a parameter value (or anything ``as_linear`` accepts); ``first`` is a
+    solution x at ``start`` (default: what :func:`solve` finds). Step length is (stop − start) / steps; changes of
+    contact are located to round-off between the steps. A branch that folds is followed back, at most to ``start``; with
+    ``at_fold="jump"`` it is left there, as a structure would whose speed is raised further, and another branch is
+    looked for.
 
     >>> branch = follow(lambda s: LinearComplementarity([[-1.0]], [s]), 1.0, -1.0, first=[0.0])
     >>> [event.kind for event in branch.events], branch.folds.round(12).tolist()
@@ -141,7 +143,12 @@ class _Tracer:
                 break
         parameter, xs, ys, closed, number, _ = zip(*self.points, strict=True)
         return Branch(
-            np.array(parameter), np.array(xs), np.array(ys), np.array(closed), np.array(number), tuple(self.events)
+            np.array(parameter),
+            np.array(xs),
+            np.array(ys),
+            np.array(closed),
+            np.array(number),
+            tuple(self.events),
         )
 
     def advance(self) -> bool:
@@ -161,7 +168,8 @@ class _Tracer:
         return self.exchange(target)
 
     def margins(self, s: float, closed: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """Forces of closed and gaps of open contacts (n,), and the size of the terms they are made of; None if singular."""
+        """Forces of closed and gaps of open contacts (n,), and the size of the terms they are made of; None if
+        singular."""
         problem = self.problem(s)
         x = self.point(s, closed)
         if problem is None or x is None:
@@ -248,7 +256,11 @@ class _Tracer:
         size = np.maximum(here[1], there[1])
         best: tuple[float, int] | None = None
         for i in np.flatnonzero(there[0] < -ROUND_OFF * there[1]):
-            root = self.s if here[0][i] <= ROUND_OFF * here[1][i] else self.zero_of_margin(int(i), target, size[i])
+            root = (
+                self.s
+                if here[0][i] <= ROUND_OFF * here[1][i]
+                else self.zero_of_margin(int(i), target, size[i])
+            )
             if root is not None and (best is None or abs(root - self.s) < abs(best[0] - self.s)):
                 best = (root, int(i))
         return best
@@ -277,7 +289,9 @@ class _Tracer:
         last = self.stop if self.direction > 0 else self.start
         while abs(ahead) <= abs(last - s):
             problem = self.problem(s + ahead)
-            for solver in (Lemke(basis=self.closed), "auto") if problem is not None else ():
+            solvers: tuple[str | Lemke, ...] = (Lemke(basis=self.closed), "auto")
+            for solver in solvers if problem is not None else ():
+                assert problem is not None
                 try:
                     x = solve(problem, solver, tolerance=self.tolerance).x
                 except ComplementarityError:
@@ -300,7 +314,9 @@ class _Tracer:
             return False
         x = np.maximum(x, 0.0)
         free = np.zeros(problem.size, dtype=bool)
-        if not linear_residuals(problem.matrix, problem.offset, x, free).natural_map <= max(self.tolerance, ROUND_OFF * 10):
+        if not linear_residuals(problem.matrix, problem.offset, x, free).natural_map <= max(
+            self.tolerance, ROUND_OFF * 10
+        ):
             return False
         self.points.append((s, x, problem.image(x), self.closed.copy(), self.branch, problem.names))
         return True

@@ -1,10 +1,10 @@
 """Lemke's complementary pivoting for linear and mixed problems.
 
 The workhorse for small dense problems of any sign structure: it needs no symmetry, follows a path of exchanged contacts
-from a covering vector d > 0, and ends in a solution or on a ray. A ray proves that there is no solution only for special
-matrices (copositive plus, e.g. positive semidefinite); otherwise another covering vector or start basis may succeed.
-Cottle, Pang & Stone, The Linear Complementarity Problem, chapter 4; Waltersberger App. B; start bases after
-Waltersberger & Wauer (2005).
+from a covering vector d > 0, and ends in a solution or on a ray. A ray proves that there is no solution only for
+special matrices (copositive plus, e.g. positive semidefinite); otherwise another covering vector or start basis
+may succeed. Cottle, Pang & Stone, The Linear Complementarity Problem, chapter 4; Waltersberger App. B; start bases
+after Waltersberger & Wauer (2005).
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sparse
 from scipy.linalg.lapack import dgesv, dposv
+from scipy.sparse.csgraph import structural_rank
 from scipy.sparse.linalg import LinearOperator, splu
 
 from klapper.complementarity.alart_curnier import AlartCurnier
@@ -317,7 +318,13 @@ def _solve(matrix: Matrix, right: np.ndarray) -> np.ndarray | None:
 
 
 def _solve_sparse(matrix: sparse.csc_array, right: np.ndarray) -> np.ndarray | None:
-    """First with pivots near the diagonal, which fills contact matrices least; if inexact, freely."""
+    """First with pivots near the diagonal, which fills contact matrices least; if inexact, freely.
+
+    Structurally singular matrices never reach SuperLU, which overwrites memory on some of them.
+    """
+    matrix.eliminate_zeros()
+    if structural_rank(matrix) < matrix.shape[0]:
+        return None
     near_diagonal = {
         "permc_spec": "MMD_AT_PLUS_A",
         "diag_pivot_thresh": 0.01,

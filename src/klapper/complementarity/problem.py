@@ -186,10 +186,10 @@ def as_mask(free: Any, size: int) -> np.ndarray:
 def linear_residuals(matrix: Matrix, offset: np.ndarray, x: np.ndarray, free: np.ndarray) -> Residuals:
     """Residuals of a linear problem that do not depend on the units of its rows and columns.
 
-    Row i is measured against the terms it is made of, s_i = |b_i| + Σ_j |A_ij||x_j|; unknown j against the change of x_j
-    that would alter some row by its whole scale. The natural residual min(x_j / X_j, y_i / s_i) is then the relative
-    change of the data that makes x an exact solution. Forces far above the load must not hide a violation (an unsolvable
-    problem has "solutions at infinity"), so s_i counts at most as ``AMPLIFICATION`` times the load.
+    Row i is measured against the terms it is made of, s_i = |b_i| + Σ_j |A_ij||x_j|; unknown j against the change
+    of x_j that would alter some row by its whole scale. The natural residual min(x_j / X_j, y_i / s_i) is then the
+    relative change of the data that makes x an exact solution. Forces far above the load must not hide a violation (an
+    unsolvable problem has "solutions at infinity"), so s_i counts at most as ``AMPLIFICATION`` times the load.
     """
     magnitude = abs(matrix)
     row_scale = np.minimum(np.abs(offset) + magnitude @ np.abs(x), AMPLIFICATION * load_scale(matrix, offset))

@@ -46,7 +46,9 @@ def reference_problems() -> list[ReferenceProblem]:
     ]
 
 
-def _reference(name: str, problem: Any, forces: Any, source: str, *, friendly: bool = True) -> ReferenceProblem:
+def _reference(
+    name: str, problem: Any, forces: Any, source: str, *, friendly: bool = True
+) -> ReferenceProblem:
     """A problem with a unique solution given by its forces."""
     x = np.asarray(forces, dtype=float)
     return ReferenceProblem(name, problem, (problem.image(x),), source, x, friendly)
@@ -119,7 +121,9 @@ def _frictionless_equilibria() -> list[ReferenceProblem]:
             (gaps,),
             "Waltersberger B11: redundant constraints; constructed from its solution",
         ),
-        _reference("nothing to do", LinearComplementarity(np.eye(3), np.ones(3)), np.zeros(3), "all contacts open"),
+        _reference(
+            "nothing to do", LinearComplementarity(np.eye(3), np.ones(3)), np.zeros(3), "all contacts open"
+        ),
         _reference(
             "touching without force",
             LinearComplementarity([[2.0, 1.0], [1.0, 2.0]], [0.0, 0.0]),
@@ -175,11 +179,18 @@ def _pivoting_classics() -> list[ReferenceProblem]:
 
 
 def wedged_disc(
-    friction: float, moment_ratio: float, *, angle: float = np.pi / 4, force: float = 9.81, radius: float = 0.1, mass: float = 1.0
+    friction: float,
+    moment_ratio: float,
+    *,
+    angle: float = np.pi / 4,
+    force: float = 9.81,
+    radius: float = 0.1,
+    mass: float = 1.0,
 ) -> FrictionalContact:
     """Accelerations of a disc pressed into a wedge and turned by a moment, Waltersberger (5.17)-(5.25).
 
-    ``friction`` μ, ``moment_ratio`` M/M₀ with M₀ of (5.16), ``angle`` α of the wedge [rad], ``force`` f [N] along the bisector,
+    ``friction`` μ, ``moment_ratio`` M/M₀ with M₀ of (5.16), ``angle`` α of the wedge [rad], ``force`` f [N] along
+    the bisector,
     ``radius`` r [m], ``mass`` m [kg]. Rows: normal and tangential at wall 1, normal and tangential at wall 2.
     """
     inertia = mass * radius**2 / 2
@@ -187,7 +198,9 @@ def wedged_disc(
     moment = moment_ratio * radius * force * friction / (np.cos(phi) * (1 + friction**2))  # (5.16)
     load = np.array([-force * np.cos(angle / 2), -force * np.sin(angle / 2), moment])  # (5.19)
     s, c = np.sin(angle), np.cos(angle)
-    directions = np.array([[0, 1, 0], [1, 0, radius], [s, -c, 0], [c, s, -radius]])  # (5.20)-(5.23), ccw positive
+    directions = np.array(
+        [[0, 1, 0], [1, 0, radius], [s, -c, 0], [c, s, -radius]]
+    )  # (5.20)-(5.23), ccw positive
     flexibility = directions / np.array([mass, mass, inertia])
     return FrictionalContact(
         flexibility @ directions.T, flexibility @ load, friction, dimension=2, names=["wall 1", "wall 2"]
@@ -212,7 +225,9 @@ def _friction() -> list[ReferenceProblem]:
     both = wedged_disc(0.5, 1.2)
     fast = 0.2 * 0.1 * 9.81 * 0.5 / (np.cos(3 * np.pi / 8) * 1.25) / 0.005 * 0.1
     return [
-        _reference("3D contact that sticks", stick, [1.0, -0.15, 0.2], "closed form: λ_T = −v_T/W_TT inside the disc"),
+        _reference(
+            "3D contact that sticks", stick, [1.0, -0.15, 0.2], "closed form: λ_T = −v_T/W_TT inside the disc"
+        ),
         _reference("3D contact that slides", slide, [1.0, -0.3, 0.4], "closed form: λ_T = −μ λ_N v_T/|v_T|"),
         _reference("planar contact that slides", planar, [1.0, -0.3], "closed form"),
         _reference(
@@ -256,7 +271,13 @@ def _mixed_and_nonlinear() -> list[ReferenceProblem]:
     )
     doubled = np.hstack([normals[:, :1], normals[:, :1]])
     redundant = MixedComplementarity(
-        np.block([[mass, -doubled, -normals[:, 1:]], [doubled.T, np.zeros((2, 3))], [normals[:, 1:].T, np.zeros((1, 3))]]),
+        np.block(
+            [
+                [mass, -doubled, -normals[:, 1:]],
+                [doubled.T, np.zeros((2, 3))],
+                [normals[:, 1:].T, np.zeros((1, 3))],
+            ]
+        ),
         np.concatenate([-mass @ before, np.zeros(3)]),
         free=5,
     )

@@ -33,8 +33,9 @@ class Attempt:
 class Solution(Generic[P]):
     """A point ``x`` (n,) of ``problem`` with its residuals.
 
-    ``attempts`` lists every solver that was tried, the successful one last. ``y`` is the complementary quantity (A x + b,
-    the velocities). ``verify(tolerance)`` raises :class:`Unverified` unless all residuals are below the tolerance.
+    ``attempts`` lists every solver that was tried, the successful one last. ``y`` is the complementary quantity (A
+    x + b, the velocities). ``verify(tolerance)`` raises :class:`Unverified` unless all residuals are below the
+    tolerance.
     """
 
     def __init__(self, problem: P, x: np.ndarray, attempts: tuple[Attempt, ...]) -> None:

@@ -2,7 +2,8 @@
 
 For a given motion ȳ the forces form a convex set,
 
-    { x : A x + b = ȳ,  x_i ≥ 0,  x_i = 0 where ȳ_i > 0 }                    (with friction: λ_T in its disc, or −ρ v_T/|v_T|)
+    { x : A x + b = ȳ,  x_i ≥ 0,  x_i = 0 where ȳ_i > 0 }                    (with friction: λ_T in its disc, or −ρ
+    v_T/|v_T|)
 
 described by x̄ plus the null space of the force directions. Its extreme values are linear programs; friction discs enter
 by tangents that are added until none is violated. Whether the motion itself is unique follows from symmetry and
@@ -41,7 +42,8 @@ class Uniqueness:
     ``motion``      is the complementary quantity (velocity, gap) unique: "unique", "not unique" or "undecided"
     ``motions``     the distinct motions known (k, n)
     ``forces``      (n,) booleans: which unknowns are unique
-    ``lower``, ``upper``  (n,) least and greatest value of each unknown; over all solutions if ``complete``, otherwise over
+    ``lower``, ``upper``  (n,) least and greatest value of each unknown; over all solutions if ``complete``,
+    otherwise over
                     all solutions with the motion of the given one
     ``null_space``  (n, k): combinations of unknowns that change nothing but themselves, largest entry one
     """
@@ -92,10 +94,13 @@ def uniqueness(solution: Solution[Any]) -> Uniqueness:
     """
     problem = solution.problem
     if not isinstance(problem, LinearComplementarity | MixedComplementarity | FrictionalContact):
-        raise NotApplicable(f"Uniqueness is analysed for linear and contact problems, not for a {problem.kind}.")
+        raise NotApplicable(
+            f"Uniqueness is analysed for linear and contact problems, not for a {problem.kind}."
+        )
     if problem.size > MAX_SIZE:
         raise NotApplicable(
-            f"The problem has {problem.size} unknowns; the analysis of uniqueness is dense and takes at most {MAX_SIZE}."
+            f"The problem has {problem.size} unknowns; the analysis of uniqueness is dense and takes at most "
+            f"{MAX_SIZE}."
         )
     face = _face(problem, solution.x)
     motion, motions, everything = _motion(problem, solution)
@@ -105,15 +110,17 @@ def uniqueness(solution: Solution[Any]) -> Uniqueness:
     ends = np.abs(np.concatenate([lower, upper]) / np.tile(face.unit, 2))
     forces = width <= WIDTH * ends[np.isfinite(ends)].max(initial=0.0)
     complete = motion == "unique" or everything is not None
-    return Uniqueness(problem.names, motion, motions, forces, lower, upper, face.readable_null_space(), complete)
+    return Uniqueness(
+        problem.names, motion, motions, forces, lower, upper, face.readable_null_space(), complete
+    )
 
 
 @dataclass(frozen=True)
 class _Face:
     """All forces x̄ + N t that give one motion: linear inequalities ``rows`` t + ``offsets`` ≥ 0, and friction discs.
 
-    A disc is (P, p, r, r₀): ‖P t + p‖ ≤ rᵀt + r₀. Everything is in units of ``unit`` (n,), so that badly scaled unknowns
-    are judged alike.
+    A disc is (P, p, r, r₀): ‖P t + p‖ ≤ rᵀt + r₀. Everything is in units of ``unit`` (n,), so that badly scaled
+    unknowns are judged alike.
     """
 
     unit: np.ndarray
@@ -173,7 +180,9 @@ class _Face:
 def _least(direction: np.ndarray, rows: np.ndarray, offsets: np.ndarray) -> np.ndarray | None:
     """t that minimises direction·t under rows·t + offsets ≥ 0; None if unbounded."""
     sharp = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    split = np.hstack([rows, -rows])  # t = t⁺ − t⁻ with both non-negative: HiGHS decides some degenerate cones only so
+    split = np.hstack(
+        [rows, -rows]
+    )  # t = t⁺ − t⁻ with both non-negative: HiGHS decides some degenerate cones only so
     for options in (sharp, {}, {"presolve": False}):
         program = linprog(np.concatenate([direction, -direction]), A_ub=-split, b_ub=offsets, options=options)
         if program.status == 0:
@@ -198,7 +207,7 @@ def _face(problem: Any, x: np.ndarray) -> _Face:
     unit = column / beta
     matrix, point = row[:, None] * dense(problem.matrix) * column, x / unit
     image, offset = row * problem.image(x) * beta, row * problem.offset * beta
-    may_act = free | (image <= CLOSED * (np.abs(offset) + np.abs(matrix) @ np.abs(point)))
+    may_act = free | (image <= CLOSED * (np.abs(offset) + np.abs(matrix) @ np.abs(point)).max(initial=0.0))
     directions = np.eye(problem.size)[:, may_act]
     null = directions @ _null_space(matrix @ directions)
     held = may_act & ~free
@@ -207,7 +216,10 @@ def _face(problem: Any, x: np.ndarray) -> _Face:
 
 def _contact_face(problem: FrictionalContact, x: np.ndarray) -> _Face:
     velocity = problem.image(x)
-    scale = np.abs(np.concatenate([problem.free_velocity, velocity - problem.free_velocity])).max(initial=0.0) or 1.0
+    scale = (
+        np.abs(np.concatenate([problem.free_velocity, velocity - problem.free_velocity])).max(initial=0.0)
+        or 1.0
+    )
     closed = velocity[problem.normal] <= CLOSED * scale
     n = problem.size
     directions = [np.eye(n)[:, problem.bilateral]]
@@ -219,7 +231,9 @@ def _contact_face(problem: FrictionalContact, x: np.ndarray) -> _Face:
         sliding = velocity[rows]
         speed = float(np.linalg.norm(sliding))
         if speed > CLOSED * scale and problem.polygon is None:
-            by_normal[rows] -= np.outer(sliding / speed, friction[k])  # λ_T = −ρ v_T/|v_T| follows its normal forces
+            by_normal[rows] -= np.outer(
+                sliding / speed, friction[k]
+            )  # λ_T = −ρ v_T/|v_T| follows its normal forces
         elif speed <= CLOSED * scale and (friction[k].any() or problem.limit[k] > 0):
             sticking.append(k)
             directions.append(np.eye(n)[:, rows])

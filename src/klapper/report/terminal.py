@@ -43,8 +43,10 @@ def _section(to: Console, title: str, content: RenderableType) -> None:
 def _quantities(values: dict[str, Any], units: Any, meanings: Any) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     for name, value in values.items():
-        unit = units.get(name, "")
-        table.add_row(name, f"{brief(value)} {unit}".strip(), Text(meanings.get(name, ""), style="dim"))
+        meaning = (
+            [Text(meanings[name], style="dim")] if name in meanings else []
+        )  # rich cuts beside empty columns
+        table.add_row(name, f"{brief(value)} {units.get(name, '')}".strip(), *meaning)
     return table
 
 

@@ -122,8 +122,8 @@ def local_data(
     for j in range(blocks):
         for k in range(start[j], start[j + 1]):
             if neighbour[k] == j:
-                for a in range(9):
-                    own[j, a] = push[k, a]
+                for entry in range(9):
+                    own[j, entry] = push[k, entry]
         w = own[j]
         size = abs(w[4]) + abs(w[8])
         _put(tangent, j, eigen_2x2(w[4], w[5], w[8], size))

@@ -110,7 +110,8 @@ def gauss_seidel(
     while not reached <= tolerance and sweeps < max_sweeps:
         cycle += 1
         overwrite(origin, x)
-        change, _ = sweep(columns, x, y, scale, relaxation, negligible)
+        factor = relaxation if cycle > 1 else 1.0  # independent unknowns need no second sweep
+        change, _ = sweep(columns, x, y, scale, factor, negligible)
         sweeps += 1
         if change != change:
             return sweeps, math.nan

@@ -6,6 +6,7 @@
 After each sweep over all contacts, only those are swept whose neighbours moved and whose own change is still
 above a tenth of the largest one: in large heaps most sweeps are spent on a few contacts that drift until one
 of them sticks, slips or opens. While that is not so, the iterates are combined by Anderson acceleration.
+Without progress the relaxation is varied, since friction can make sweeps run in circles.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ _HOT = 0.1  # part of the largest change above which contacts are swept again
 _WIDE = 0.25  # part of all contacts from which on sweeping only the hot ones saves nothing
 _WIDE_SWEEPS, _HOT_SWEEPS = 3, 100  # contact visits per contact before the next sweep over all
 _SETTLED = 1e-16
+_PATIENCE, _PROGRESS = 300, 0.7  # sweeps within which the change must have fallen to this part
+_DAMPED = 0.7  # relaxation that breaks the cycles which friction can cause
 
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
@@ -108,7 +111,8 @@ def sweep(
                 t = (tangent[i, 0], tangent[i, 1], tangent[i, 2], tangent[i, 3])
                 radius = friction_radius(blocks, i, force)
                 n1, n2, kappa[i] = solve_disc(q1, q2, t[0], t[1], t[2], t[3], radius, kappa[i])
-        d0, d1, d2 = relaxation * (n0 - f0), relaxation * (n1 - f1), relaxation * (n2 - f2)
+        factor = 1.0 if kind[i] == CONTACT and n0 == 0.0 else relaxation  # an open contact is simply open
+        d0, d1, d2 = factor * (n0 - f0), factor * (n1 - f1), factor * (n2 - f2)
         change = abs(d0) * mobility[i, 0] + (abs(d1) + abs(d2)) * mobility[i, 1]
         if not change > negligible:
             if change != change:
@@ -218,17 +222,24 @@ def gauss_seidel(
     scale = refresh(blocks, force, velocity)
     reached = residual(blocks, force, velocity, scale)
     visits, cycle, negligible = 0, 0, _NEGLIGIBLE * tolerance
+    factor, smallest, latest = 1.0, math.inf, 0
     while not reached <= tolerance and visits < max_sweeps * count:
         cycle += 1
         overwrite(origin, force)
         marked[:] = 1
-        change, visited = sweep(blocks, force, velocity, kappa, marked, relaxation, negligible * scale)
+        change, visited = sweep(blocks, force, velocity, kappa, marked, factor, negligible * scale)
         change /= scale
         visits += visited
         if change != change:
             return _sweeps(visits, count), math.nan
+        if cycle == 1:
+            factor = relaxation  # not in the first sweep: independent contacts need no second one
+        if change < _PROGRESS * smallest:
+            smallest, latest = change, visits
+        elif visits - latest > _PATIENCE * count:
+            factor, latest = next_relaxation(factor, relaxation), visits
         threshold = max(_HOT * change, negligible)
-        visited, wide = sweep_hot(blocks, force, velocity, kappa, marked, relaxation, threshold * scale)
+        visited, wide = sweep_hot(blocks, force, velocity, kappa, marked, factor, threshold * scale)
         visits += visited
         settled = change <= _SETTLED
         if threshold <= tolerance:
@@ -250,6 +261,14 @@ def gauss_seidel(
         elif not reached <= tolerance:
             accelerate(history, origin, force, velocity, weight)
     return _sweeps(visits, count), reached
+
+
+@njit(cache=True)
+def next_relaxation(factor: float, wanted: float) -> float:
+    """The next of (wanted, 1, damped): where one makes no progress, another may."""
+    if factor == 1.0:
+        return _DAMPED
+    return 1.0 if factor == wanted else wanted
 
 
 @njit(cache=True)

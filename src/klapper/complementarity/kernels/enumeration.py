@@ -28,7 +28,8 @@ def solution_pieces(
 
     ``rows`` R (E, n) and ``constants`` c (E,): the expressions; the first n of them must be the unknowns and the next n
     their images, whose ranges are reported. ``zero`` (laws, A, Z) and ``positive`` (laws, A, P): expression numbers for
-    each alternative, padded with -1. ``alternatives`` (laws,): how many each law has. At most ``limit`` pieces are kept.
+    each alternative, padded with -1. ``alternatives`` (laws,): how many each law has. At most ``limit`` pieces are
+    kept.
 
     Returns points (pieces, n) and lower and upper bounds (pieces, 2 n).
     """
@@ -137,10 +138,10 @@ def consistent(system: np.ndarray, rank: int) -> bool:
     scale = 1.0
     for i in range(rank):
         scale = max(scale, abs(system[i, n]))
+    residue = 0.0
     for i in range(rank, n):
-        if abs(system[i, n]) > 1e2 * ROUND_OFF * scale:
-            return False
-    return True
+        residue = max(residue, abs(system[i, n]))
+    return residue <= 1e2 * ROUND_OFF * scale
 
 
 @njit(cache=True)

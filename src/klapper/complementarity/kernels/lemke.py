@@ -1,8 +1,8 @@
 """Lemke's complementary pivoting on a condensed dictionary, with lexicographic anti-cycling.
 
 y = A x + b + d x₀ with covering vector d > 0. The dictionary T expresses the n basic variables by the n + 1 nonbasic
-ones. Ties in the ratio test are broken by the rows of the basis inverse, which the dictionary contains as the columns of
-the original y.
+ones. Ties in the ratio test are broken by the rows of the basis inverse, which the dictionary contains as the
+columns of the original y.
 Cottle, Pang & Stone, The Linear Complementarity Problem, section 4.4 and 4.9.
 """
 
@@ -32,9 +32,10 @@ def lemke(
 ) -> tuple[int, int]:
     """Run Lemke's algorithm; ``active`` (n,) tells on return which x are basic. Returns (status, pivots).
 
-    Variables are numbered: x_i is i, y_i is n + i, the covering variable is 2 n. An exchange of basic row r and nonbasic
-    column c is the rank-one update T ← T − (T e_c + e_r)(e_rᵀ T − e_cᵀ) / T_rc. Up to DELAY of them are kept aside
-    (``left``, ``right``) and applied together, so that the dictionary passes through the cache once per DELAY pivots.
+    Variables are numbered: x_i is i, y_i is n + i, the covering variable is 2 n. An exchange of basic row r and
+    nonbasic column c is the rank-one update T ← T − (T e_c + e_r)(e_rᵀ T − e_cᵀ) / T_rc. Up to DELAY of them are
+    kept aside (``left``, ``right``) and applied together, so that the dictionary passes through the cache once per
+    DELAY pivots.
     """
     n = offset.size
     active[:] = False
@@ -162,7 +163,8 @@ def lexicographic_row(
     nonbasic: np.ndarray,
     blocking: int,
 ) -> int:
-    """Among the rows that tie with ``blocking``, the one whose scaled row of the basis inverse is lexicographically least.
+    """Among the rows that tie with ``blocking``, the one whose scaled row of the basis inverse is
+    lexicographically least.
 
     The column of the basis inverse for an original y is its negative dictionary column, or a unit column if y is basic.
     """
@@ -297,10 +299,10 @@ def finish(
 ) -> tuple[int, float]:
     """The point that belongs to a basis, computed with more care if its first evaluation does not verify."""
     if active_point(matrix, offset, active, x):
-        residual = natural_residual(matrix, offset, x)
+        residual = natural_residual(matrix, offset, x, tolerance)
         if residual <= tolerance:
             return SOLVED, residual
     if not active_point_with_care(matrix, offset, active, x):
         return UNVERIFIED, np.inf
-    residual = natural_residual(matrix, offset, x)
+    residual = natural_residual(matrix, offset, x, tolerance)
     return (SOLVED if residual <= tolerance else UNVERIFIED), residual

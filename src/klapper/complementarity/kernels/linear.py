@@ -95,6 +95,7 @@ def factorise(a: np.ndarray, order: np.ndarray) -> bool:
         for j in range(n):
             largest = max(largest, abs(a[i, j]))
     floor = n * EPS * largest
+    pivot_row = np.empty(n)  # a buffer, so that the compiler knows that rows do not overlap
     for k in range(n):
         p = k
         for i in range(k + 1, n):
@@ -106,13 +107,16 @@ def factorise(a: np.ndarray, order: np.ndarray) -> bool:
             for j in range(n):
                 a[k, j], a[p, j] = a[p, j], a[k, j]
             order[k], order[p] = order[p], order[k]
-        inverse = 1.0 / a[k, k]
+        for j in range(k, n):
+            pivot_row[j] = a[k, j]
+        inverse = 1.0 / pivot_row[k]
         for i in range(k + 1, n):
-            factor = a[i, k] * inverse
+            row = a[i]
+            factor = row[k] * inverse
             if factor != 0.0:
                 for j in range(k + 1, n):
-                    a[i, j] -= factor * a[k, j]
-            a[i, k] = factor
+                    row[j] -= factor * pivot_row[j]
+            row[k] = factor
     return True
 
 
@@ -132,44 +136,53 @@ def substitute(lu: np.ndarray, order: np.ndarray, rhs: np.ndarray, out: np.ndarr
         out[i] = value / lu[i, i]
 
 
+@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+def images(matrix: np.ndarray, offset: np.ndarray, x: np.ndarray, y: np.ndarray, scale: np.ndarray) -> bool:
+    """y = A x + b and the scale |b| + |A||x| of its rows; whether no row is amplified far above the smallest load."""
+    n = offset.size
+    largest, least = 0.0, np.inf
+    for i in range(n):
+        row = matrix[i]
+        value = 0.0
+        total = 0.0
+        for j in range(n):
+            term = row[j] * x[j]
+            value += term
+            total += abs(term)
+        load = abs(offset[i])
+        if load > 0.0:
+            least = min(least, load)
+        y[i] = value + offset[i]
+        scale[i] = total + load
+        largest = max(largest, scale[i])
+    return least == np.inf or largest <= AMPLIFICATION * least
+
+
 @njit(cache=True)
-def natural_residual(matrix: np.ndarray, offset: np.ndarray, x: np.ndarray) -> float:
-    """The natural residual of ``problem.linear_residuals``, with one pass over the matrix for usual problems."""
+def natural_residual(matrix: np.ndarray, offset: np.ndarray, x: np.ndarray, enough: float) -> float:
+    """The natural residual of ``problem.linear_residuals``; an upper bound of it where that is below ``enough``."""
     n = offset.size
     y = np.empty(n)
     scale = np.empty(n)
-    largest, least = 0.0, np.inf
-    for i in range(n):
-        value = offset[i]
-        total = abs(offset[i])
-        if total > 0.0:
-            least = min(least, total)
-        for j in range(n):
-            if x[j] != 0.0:
-                term = matrix[i, j] * x[j]
-                value += term
-                total += abs(term)
-        scale[i] = total
-        largest = max(largest, total)
-        y[i] = value
-    if least < np.inf and not largest <= AMPLIFICATION * least:
+    if not images(matrix, offset, x, y, scale):
         limit_to_load(matrix, offset, scale)
+    bound = 0.0
     for i in range(n):
+        if not np.isfinite(x[i]) or x[i] < 0.0:
+            return np.inf
         y[i] = y[i] / scale[i] if scale[i] > 0.0 else 0.0
+        bound = max(bound, abs(y[i]) if x[i] > 0.0 else -y[i])
+    if bound <= enough:
+        return bound
     worst = 0.0
     for j in range(n):
-        xj = x[j]
-        if not np.isfinite(xj):
-            return np.inf
-        if xj == 0.0:
-            worst = max(worst, -y[j])
-        elif xj < 0.0 or abs(y[j]) > worst:
-            reach = 0.0
+        reach = 0.0
+        if y[j] > worst and x[j] > 0.0:
             for i in range(n):
                 if scale[i] > 0.0:
                     reach = max(reach, abs(matrix[i, j]) / scale[i])
-            reach = xj * reach if reach > 0.0 else np.sign(xj)
-            worst = max(worst, abs(min(reach, y[j])))
+            reach = x[j] * reach if reach > 0.0 else 1.0
+        worst = max(worst, -y[j], min(reach, y[j]))
     return worst
 
 
@@ -190,7 +203,6 @@ def limit_to_load(matrix: np.ndarray, offset: np.ndarray, scale: np.ndarray) -> 
 @njit(cache=True)
 def active_point(matrix: np.ndarray, offset: np.ndarray, active: np.ndarray, x: np.ndarray) -> bool:
     """x with (A x + b)_i = 0 for active i and x_i = 0 else, negative round-off clipped; False if singular."""
-    n = offset.size
     index = np.flatnonzero(active)
     count = index.size
     x[:] = 0.0

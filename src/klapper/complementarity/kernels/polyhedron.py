@@ -14,7 +14,8 @@ SMALL = 1e-10
 def ranges(
     constraints: np.ndarray, offsets: np.ndarray, functions: np.ndarray, constants: np.ndarray
 ) -> tuple[bool, np.ndarray, np.ndarray, np.ndarray]:
-    """Whether {t : G t + h ≥ 0} is not empty; the least and greatest value of each F_i t + f_i over it; all at one vertex.
+    """Whether {t : G t + h ≥ 0} is not empty; the least and greatest value of each F_i t + f_i over it; all at one
+    vertex.
 
     ``constraints`` G (m, k), ``offsets`` h (m,), ``functions`` F (f, k), ``constants`` f (f,). Unbounded ends are ±inf.
     """

@@ -111,3 +111,29 @@ def test_wrong_range_is_refused():
 def test_wrong_first_point_is_refused():
     with pytest.raises(InvalidProblem, match="not a solution of the problem at start"):
         follow(lambda s: LinearComplementarity([[1.0]], [s]), 1.0, 2.0, first=[3.0])
+
+
+def test_a_step_exactly_on_the_critical_speed_changes_nothing():
+    on, off = follow(rotor(-5.0), 0.0, 20.0, steps=20), follow(rotor(-5.0), 0.0, 20.0, steps=33)
+    assert [event.kind for event in on.events] == [event.kind for event in off.events] == ["critical", "end"]
+    assert on.x[-1] == pytest.approx(off.x[-1])
+
+
+def test_an_open_branch_is_lost_at_its_pole_and_found_again_where_a_solution_exists():
+    """Pulled away from the stop: the gap g₀ + f/(k − Ω²) grows without bound at Ω = 10; no solution up to g₀ (Ω² − k) = f."""
+    branch = follow(rotor(5.0), 0.0, 30.0, steps=50)
+    assert [event.kind for event in branch.events] == ["lost", "resumed", "end"]
+    assert branch.events[0].parameter == pytest.approx(10.0, abs=1e-4)
+    first_again = np.sqrt(STIFFNESS + 5.0 / GAP)
+    assert first_again <= branch.events[1].parameter <= first_again + 2 * 30.0 / 50
+    assert branch.x.max() == 0.0
+
+
+def test_a_contact_that_closes_just_before_a_pole_is_not_missed():
+    """A light load closes the gap within the same coarse step in which the critical speed lies."""
+    load = 1e-3
+    branch = follow(rotor(-load), 0.0, 20.0, steps=33)
+    closing = np.sqrt(STIFFNESS - load / GAP)
+    assert branch.events[0].kind == "closes"
+    assert branch.events[0].parameter == pytest.approx(closing, rel=1e-9)
+    assert branch.x[-1, 0] == pytest.approx(load + GAP * (400.0 - STIFFNESS), rel=1e-9)

@@ -56,7 +56,7 @@ def solve(
     Returns a verified :class:`Solution`; raises a :class:`ComplementarityError` otherwise: :class:`NoSolution` if it is
     proved that there is none, :class:`NotDecided` if every applicable solver gave up.
 
-    >>> solve(LinearComplementarity([[2.0, 1.0], [1.0, 2.0]], [-1.0, 1.0])).x.tolist()
+    >>> solve(LinearComplementarity([[2.0, 1.0], [1.0, 2.0]], [-1.0, 1.0])).x.round(12).tolist()
     [0.5, 0.0]
     """
     guess = None if start is None else as_vector(start, "start", problem.size)

@@ -284,7 +284,7 @@ class FrictionalContact:
         return Residuals(
             complementarity=float(np.abs(f_n * v_n).max(initial=0.0)),
             natural_map=float(max(np.abs(pair).max(initial=0.0), slip_map.max(initial=0.0), equation)),
-            feasibility=float(max(-pair.min(initial=0.0), equation)),
+            feasibility=float(max(abs(pair.min(initial=0.0)), equation)),
             cone_violation=float(outside.max(initial=0.0)),
             dissipation_gap=float(gap.max(initial=0.0)),
         )

@@ -26,6 +26,7 @@ from klapper.complementarity.problem import LinearComplementarity, linear_residu
 EventKind = Literal["closes", "opens", "fold", "critical", "lost", "resumed", "end"]
 ROUND_OFF = 1e-10
 MAX_SHOWN = 20
+SMALLEST_STEP = 1e-7
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,7 @@ class _Tracer:
         self.family = family
         self.start, self.stop = start, stop
         self.length = (stop - start) / steps
+        self.step = self.length
         self.limit = 20 * steps + 1000
         self.jump = jump
         self.tolerance = tolerance
@@ -153,19 +155,39 @@ class _Tracer:
 
     def advance(self) -> bool:
         """One step, or one event; False at the end of the range."""
-        target = self.s + self.direction * self.length
         last = self.stop if self.direction > 0 else self.start
-        if (target - last) * np.sign(self.stop - self.start) * self.direction >= 0:
-            target = last
         if abs(self.s - last) <= 1e-14 * (abs(self.start) + abs(self.stop)):
             note = "" if self.direction > 0 else "back at the start"
             self.events.append(BranchEvent("end", self.s, note))
             return False
+        target = self.s + self.direction * self.step
+        if (target - last) * np.sign(self.stop - self.start) * self.direction >= 0:
+            target = last
+        while self.problem(target) is None and target != last:  # exactly on a critical value
+            target -= 1e-3 * (target - self.s)
+        if not self.smooth(target):
+            if abs(self.step) > SMALLEST_STEP * abs(self.length):
+                self.step *= 0.5
+                return True
+            return self.lose(target)
+        self.step = np.sign(self.length) * min(2.0 * abs(self.step), abs(self.length))
         if self.admissible(target, self.closed) and self.same_side(target):
             self.s = target
             if self.record(target):
                 return True
         return self.exchange(target)
+
+    def smooth(self, target: float) -> bool:
+        """Whether forces and gaps halfway are near the mean of both ends: no pole lies in between."""
+        middle = 0.5 * (self.s + target)
+        if self.problem(middle) is None:
+            middle += 1e-3 * (target - self.s)
+        values = [self.margins(s, self.closed) for s in (self.s, middle, target)]
+        if any(value is None for value in values):
+            return False
+        low, half, high = (value[0] for value in values if value is not None)
+        size = np.maximum(np.maximum(np.abs(low), np.abs(half)), np.abs(high))
+        return bool(np.all(np.abs(half - 0.5 * (low + high)) <= 0.25 * size))
 
     def margins(self, s: float, closed: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """Forces of closed and gaps of open contacts (n,), and the size of the terms they are made of; None if
@@ -279,9 +301,10 @@ class _Tracer:
         return low if value <= 1e-6 * size else None
 
     def lose(self, target: float) -> bool:
-        s = self.s if self.orientation(self.s) == self.orientation(target) else self.singular_point(target)
-        self.s = s
-        return self.resume(s, 1e-4 * self.length * self.direction, "the forces grow without bound")
+        if self.orientation(self.s) != self.orientation(target):
+            self.s = self.singular_point(target)
+        self.step = self.length
+        return self.resume(self.s, 1e-6 * self.length * self.direction, "forces or gaps grow without bound")
 
     def resume(self, s: float, ahead: float, reason: str = "no basis continues it") -> bool:
         """Look beyond a lost point with Lemke from the last basis, then with every solver, in growing steps."""

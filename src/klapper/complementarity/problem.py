@@ -227,7 +227,7 @@ def scaled_residuals(x: np.ndarray, y: np.ndarray, free: np.ndarray) -> Residual
     equation = np.abs(y[free]).max(initial=0.0)
     x, y = x[bound], y[bound]
     pair = np.abs(np.minimum(x, y)).max(initial=0.0)
-    violated = -np.minimum(x, y).min(initial=0.0)
+    violated = abs(np.minimum(x, y).min(initial=0.0))
     return Residuals(
         complementarity=float(np.abs(x * y).max(initial=0.0)),
         natural_map=float(max(pair, equation)),

@@ -68,7 +68,7 @@ class Uniqueness:
             "undecided": "Whether the motion is unique is not decided.",
         }[self.motion]
         if self.forces.all():
-            return f"{motion} All forces are unique."
+            return f"{motion} All forces are unique" + ("." if self.complete else " for this motion.")
         lines = [motion, f"{int((~self.forces).sum())} of {len(self.forces)} forces are not unique:"]
         width = max(len(name) for name in self.names)
         for i in np.flatnonzero(~self.forces):

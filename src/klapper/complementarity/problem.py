@@ -191,13 +191,14 @@ def linear_residuals(matrix: Matrix, offset: np.ndarray, x: np.ndarray, free: np
     relative change of the data that makes x an exact solution. Forces far above the load must not hide a violation (an
     unsolvable problem has "solutions at infinity"), so s_i counts at most as ``AMPLIFICATION`` times the load.
     """
+    if not sparse.issparse(matrix):
+        from klapper.complementarity.kernels.linear import pair_residuals
+
+        return Residuals(*pair_residuals(matrix, offset, np.ascontiguousarray(x, dtype=float), free))
     magnitude = abs(matrix)
     row_scale = np.minimum(np.abs(offset) + magnitude @ np.abs(x), AMPLIFICATION * load_scale(matrix, offset))
     weight = np.divide(1.0, row_scale, out=np.zeros_like(row_scale), where=row_scale > 0)
-    if sparse.issparse(magnitude):
-        influence = (magnitude.multiply(weight[:, None])).max(axis=0).toarray().ravel()
-    else:
-        influence = (magnitude * weight[:, None]).max(axis=0, initial=0.0)
+    influence = (magnitude.multiply(weight[:, None])).max(axis=0).toarray().ravel()
     influence = np.where((influence == 0) & (x != 0), 1.0 / np.where(x == 0, 1.0, np.abs(x)), influence)
     return scaled_residuals(x * influence, (matrix @ x + offset) * weight, free)
 

@@ -13,13 +13,8 @@ from klapper.complementarity.kernels.linear import EPS, natural_residual
 from klapper.complementarity.residuals import AMPLIFICATION
 
 NOT_SEMIDEFINITE = 4
+UNSETTLED, AMPLIFIED = np.inf, 1e300
 ROUND_OFF = 1e-12
-
-
-@njit(cache=True)
-def workspace(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Arrays that :func:`block_pivoting` works in, to be allocated once for many problems."""
-    return np.empty((n, n)), np.empty(n, np.int64), np.empty(n), np.empty(n), np.empty(n, np.bool_)
 
 
 @njit(cache=True)
@@ -31,40 +26,34 @@ def solve_by_active_set(
     ``start`` (n,) booleans: the contacts believed to be closed; none of them means that nothing is known.
     """
     n = offset.size
-    factor, index, inverse, rhs, active = workspace(n)
-    residual, steps = block_pivoting(
+    residual = np.zeros(1)
+    steps = np.zeros(1, np.int64)
+    block_pivoting(
         matrix.reshape((1, n, n)),
         offset.reshape((1, n)),
         start.reshape((1, n)),
         bool(start.any()),
         x.reshape((1, n)),
-        0,
-        0,
-        factor,
-        index,
-        inverse,
-        rhs,
-        active,
+        residual,
+        steps,
     )
-    if residual <= tolerance:
-        return SOLVED, steps, residual
-    status, pivots, residual = solve_by_keller(matrix, offset, tolerance, x, factor, index, rhs, active)
-    return status, steps + pivots, residual
+    if residual[0] <= tolerance:
+        return SOLVED, steps[0], residual[0]
+    status, pivots, reached = settle(matrix, offset, residual[0], tolerance, x)
+    return status, steps[0] + pivots, reached
 
 
 @njit(cache=True)
-def solve_by_keller(
-    matrix: np.ndarray,
-    offset: np.ndarray,
-    tolerance: float,
-    x: np.ndarray,
-    factor: np.ndarray,
-    index: np.ndarray,
-    direction: np.ndarray,
-    active: np.ndarray,
+def settle(
+    matrix: np.ndarray, offset: np.ndarray, reached: float, tolerance: float, x: np.ndarray
 ) -> tuple[int, int, float]:
-    """Keller's method and the check of its answer; the last four arrays are parts of a :func:`workspace`."""
-    status, pivots = keller(matrix, offset, active, x, factor, index, direction)
+    """Bring to an end what block pivoting left open: a point to be measured with care, or no point at all."""
+    if reached == AMPLIFIED:
+        residual = natural_residual(matrix, offset, x, ROUND_OFF)
+        if residual <= tolerance:
+            return SOLVED, 0, residual
+    active = np.empty(offset.size, np.bool_)
+    status, pivots = keller(matrix, offset, active, x)
     if status != SOLVED:
         return status, pivots, np.inf
     residual = natural_residual(matrix, offset, x, ROUND_OFF)
@@ -80,94 +69,104 @@ def block_pivoting(
     starts: np.ndarray,
     warm: bool,
     points: np.ndarray,
-    m: int,
-    k: int,
-    factor: np.ndarray,
-    index: np.ndarray,
-    inverse: np.ndarray,
-    rhs: np.ndarray,
-    active: np.ndarray,
-) -> tuple[float, int]:
-    """Exchange all wrong indices at once; returns the residual reached and the number of factorisations.
+    residual: np.ndarray,
+    steps: np.ndarray,
+) -> None:
+    """Exchange all wrong indices at once, for each problem of a stack whose ``residual`` (k,) is zero on entry.
 
-    Works on problem k of the stacks ``offsets``, ``starts`` and ``points`` (k, n) with matrix m of ``matrices``
-    (m, n, n): indexing stacks instead of slicing them halves the time of tiny problems. The last five arrays are a
-    :func:`workspace`. Unless ``warm`` the contacts that would penetrate are the start set. Contacts that depend on
-    others are left out of the set. Infinite residual: the number of wrong indices does not fall within four trials.
+    ``offsets``, ``starts`` and ``points`` (k, n); ``matrices`` (k, n, n), or (1, n, n) for all. On return ``residual`` holds what
+    was reached: UNSETTLED if the number of wrong indices did not fall within four trials, AMPLIFIED if the forces are so
+    large that the point must be measured with care; ``steps`` (k,) counts factorisations. Unless ``warm`` the contacts
+    that would penetrate are the start set. Contacts that depend on others are left to them.
+
+    The loop over the problems is in here because a compiled call costs as much as a problem with three contacts.
     """
     n = offsets.shape[1]
-    for i in range(n):
-        active[i] = starts[k, i] if warm else offsets[k, i] < 0.0
-    fewest = n + 1
-    patience = 3
-    for step in range(1, 40):
-        r = 0
-        for i in range(n):  # Cholesky factor row by row, with the forward substitution
-            points[k, i] = 0.0
-            if not active[i]:
-                continue
-            own = matrices[m, i, i]
-            load = -offsets[k, i]
-            for c in range(r):
-                value = matrices[m, i, index[c]]
-                for p in range(c):
-                    value -= factor[r, p] * factor[c, p]
-                value *= inverse[c]
-                factor[r, c] = value
-                own -= value * value
-                load -= value * rhs[c]
-            if own > ROUND_OFF * matrices[m, i, i]:
-                index[r] = i
-                inverse[r] = 1.0 / np.sqrt(own)
-                rhs[r] = load * inverse[r]
-                r += 1
-            else:
-                active[i] = False  # depends on the others: they may carry its share
-        count = r
-        for r in range(count - 1, -1, -1):
-            value = rhs[r] * inverse[r]
-            points[k, index[r]] = value
-            for c in range(r):
-                rhs[c] -= factor[r, c] * value
-        errors = 0
-        worst = EPS
-        largest, least = 0.0, np.inf
+    factor = np.empty((n, n))  # L of A_FF = L D Lᵀ
+    scaled = np.empty((n, n))  # L D
+    inverse = np.empty(n)  # 1 / D
+    rhs = np.empty(n)
+    index = np.empty(n, np.int64)
+    active = np.empty(n, np.bool_)
+    for k in range(offsets.shape[0]):
+        if residual[k] != 0.0:
+            continue
+        m = k if matrices.shape[0] > 1 else 0
         for i in range(n):
-            value = 0.0
-            total = 0.0
-            for j in range(n):
-                term = matrices[m, i, j] * points[k, j]
-                value += term
-                total += abs(term)
-            load = abs(offsets[k, i])
-            value += offsets[k, i]
-            total += load
-            largest = max(largest, total)
-            if load > 0.0:
-                least = min(least, load)
-            if active[i]:
-                if abs(value) > worst * total:
-                    worst = abs(value) / total
-                if points[k, i] < 0.0:
-                    active[i] = False
+            active[i] = starts[k, i] if warm else offsets[k, i] < 0.0
+        fewest = n + 1
+        patience = 3
+        residual[k] = UNSETTLED
+        for step in range(1, 40):
+            steps[k] = step
+            r = 0
+            for i in range(n):
+                points[k, i] = 0.0
+                if not active[i]:
+                    continue
+                own = matrices[m, i, i]
+                load = -offsets[k, i]
+                for c in range(r):
+                    value = matrices[m, i, index[c]]
+                    for p in range(c):
+                        value -= factor[r, p] * scaled[c, p]
+                    scaled[r, c] = value
+                    value *= inverse[c]
+                    factor[r, c] = value
+                    own -= value * scaled[r, c]
+                    load -= value * rhs[c]
+                if own > ROUND_OFF * matrices[m, i, i]:
+                    index[r] = i
+                    inverse[r] = 1.0 / own
+                    rhs[r] = load
+                    r += 1
+                else:
+                    active[i] = False  # depends on the others: they may carry its share
+            count = r
+            for r in range(count):
+                rhs[r] *= inverse[r]
+            for r in range(count - 1, -1, -1):
+                value = rhs[r]
+                points[k, index[r]] = value
+                for c in range(r):
+                    rhs[c] -= factor[r, c] * value
+            errors = 0
+            worst = EPS
+            largest, least = 0.0, np.inf
+            for i in range(n):
+                value = 0.0
+                total = 0.0
+                for j in range(n):
+                    term = matrices[m, i, j] * points[k, j]
+                    value += term
+                    total += abs(term)
+                load = abs(offsets[k, i])
+                value += offsets[k, i]
+                total += load
+                largest = max(largest, total)
+                if load > 0.0:
+                    least = min(least, load)
+                if active[i]:
+                    if abs(value) > worst * total:
+                        worst = abs(value) / total
+                    if points[k, i] < 0.0:
+                        active[i] = False
+                        errors += 1
+                elif value < -ROUND_OFF * total:
+                    active[i] = True
                     errors += 1
-            elif value < -ROUND_OFF * total:
-                active[i] = True
-                errors += 1
-            elif value < -worst * total:
-                worst = -value / total
-        if errors == 0:
-            if least == np.inf or largest <= AMPLIFICATION * least:
-                return worst, step
-            return natural_residual(matrices[m], offsets[k], points[k], 0.0), step
-        if errors < fewest:
-            fewest = errors
-            patience = 3
-        else:
-            patience -= 1
-            if patience < 0:
-                return np.inf, step
-    return np.inf, 40
+                elif value < -worst * total:
+                    worst = -value / total
+            if errors == 0:
+                residual[k] = worst if least == np.inf or largest <= AMPLIFICATION * least else AMPLIFIED
+                break
+            if errors < fewest:
+                fewest = errors
+                patience = 3
+            else:
+                patience -= 1
+                if patience < 0:
+                    break
 
 
 @njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
@@ -186,21 +185,15 @@ def cholesky_solve(lower: np.ndarray, count: int, rhs: np.ndarray) -> None:
 
 
 @njit(cache=True)
-def keller(
-    matrix: np.ndarray,
-    offset: np.ndarray,
-    active: np.ndarray,
-    x: np.ndarray,
-    lower: np.ndarray,
-    order: np.ndarray,
-    direction: np.ndarray,
-) -> tuple[int, int]:
+def keller(matrix: np.ndarray, offset: np.ndarray, active: np.ndarray, x: np.ndarray) -> tuple[int, int]:
     """Symmetric principal pivoting from x = 0; every driving variable runs until its y reaches zero.
 
-    ``lower`` (n, n) holds the Cholesky factor of A_FF, ``order`` (n,) the active indices in its order. Along the
-    way A_FF stays positive definite (F: active set), x ≥ 0, y_F = 0, and the energy never rises.
+    Along the way A_FF stays positive definite (F: active set), x ≥ 0, y_F = 0, and the energy never rises.
     """
     n = offset.size
+    lower = np.empty((n, n))  # Cholesky factor of A_FF
+    order = np.empty(n, np.int64)  # active indices in its order
+    direction = np.empty(n)
     count = 0
     x[:] = 0.0
     active[:] = False

@@ -4,29 +4,29 @@ check."""
 import numpy as np
 from numba import njit
 
-from klapper.complementarity.kernels.active_set import (
-    block_pivoting,
-    solve_by_active_set,
-    solve_by_keller,
-    workspace,
-)
+from klapper.complementarity.kernels.active_set import UNSETTLED, block_pivoting, settle, solve_by_active_set
 from klapper.complementarity.kernels.lemke import RAY, SOLVED, solve_by_lemke
 
 ACTIVE_SET, LEMKE = 0, 1
 
 
 @njit(cache=True)
-def symmetric(matrices: np.ndarray, m: int) -> bool:
-    """Whether matrix m of the stack is symmetric to round-off with a non-negative diagonal."""
+def mark_unsymmetric(matrices: np.ndarray, residual: np.ndarray) -> None:
+    """Set ``residual`` (k,) to UNSETTLED where the matrix is not symmetric to round-off with a non-negative diagonal."""
     n = matrices.shape[1]
-    for i in range(n):
-        if not matrices[m, i, i] >= 0.0:
-            return False
-        for j in range(i):
-            a, b = matrices[m, i, j], matrices[m, j, i]
-            if abs(a - b) > 1e-12 * (abs(a) + abs(b)):
-                return False
-    return True
+    for m in range(matrices.shape[0]):
+        fits = True
+        for i in range(n):
+            fits = fits and matrices[m, i, i] >= 0.0
+            for j in range(i):
+                a, b = matrices[m, i, j], matrices[m, j, i]
+                fits = fits and abs(a - b) <= 1e-12 * (abs(a) + abs(b))
+            if not fits:
+                break
+        if not fits and matrices.shape[0] == residual.size:
+            residual[m] = UNSETTLED
+        elif not fits:
+            residual[:] = UNSETTLED
 
 
 @njit(cache=True)
@@ -35,7 +35,9 @@ def solve_one(
 ) -> tuple[int, int, int, float]:
     """Returns (status, method, iterations, residual); ``x`` (n,) is the solution if status is SOLVED."""
     n = offset.size
-    if symmetric(matrix.reshape((1, n, n)), 0):
+    unfit = np.zeros(1)
+    mark_unsymmetric(matrix.reshape((1, n, n)), unfit)
+    if unfit[0] == 0.0:
         status, steps, residual = solve_by_active_set(matrix, offset, start, tolerance, x)
         if status in (SOLVED, RAY):
             return status, ACTIVE_SET, steps, residual
@@ -58,24 +60,22 @@ def solve_many(
     """:func:`solve_one` for stacks (k, n, n) and (k, n); a single matrix (1, n, n) serves all offsets."""
     n = offsets.shape[1]
     shared = matrices.shape[0] == 1
-    factor, index, inverse, rhs, active = workspace(n)
-    is_symmetric = False
     for k in range(offsets.shape[0]):
-        m = 0 if shared else k
-        if k == 0 or not shared:
-            is_symmetric = symmetric(matrices, m)
-        if is_symmetric:
-            residual[k], iterations[k] = block_pivoting(
-                matrices, offsets, starts, warm, points, m, k, factor, index, inverse, rhs, active
-            )
-            if residual[k] <= tolerance:
-                status[k] = SOLVED
-                continue
-            status[k], iterations[k], residual[k] = solve_by_keller(
-                matrices[m], offsets[k], tolerance, points[k], factor, index, rhs, active
-            )
+        status[k] = SOLVED
+        iterations[k] = 0
+        residual[k] = 0.0
+    mark_unsymmetric(matrices, residual)
+    block_pivoting(matrices, offsets, starts, warm, points, residual, iterations)
+    for k in range(offsets.shape[0]):
+        if residual[k] <= tolerance:
+            continue
+        matrix = matrices[0 if shared else k]
+        if iterations[k] > 0:
+            status[k], pivots, reached = settle(matrix, offsets[k], residual[k], tolerance, points[k])
+            iterations[k] += pivots
+            residual[k] = reached
             if status[k] in (SOLVED, RAY):
                 continue
         status[k], iterations[k], residual[k] = solve_by_lemke(
-            matrices[m], offsets[k], np.ones(n), starts[k], 50 * n + 100, tolerance, points[k]
+            matrix, offsets[k], np.ones(n), starts[k], 50 * n + 100, tolerance, points[k]
         )

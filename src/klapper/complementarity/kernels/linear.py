@@ -187,6 +187,37 @@ def natural_residual(matrix: np.ndarray, offset: np.ndarray, x: np.ndarray, enou
 
 
 @njit(cache=True)
+def pair_residuals(
+    matrix: np.ndarray, offset: np.ndarray, x: np.ndarray, free: np.ndarray
+) -> tuple[float, float, float]:
+    """(complementarity, natural map, feasibility) of ``problem.linear_residuals`` for a dense matrix."""
+    n = offset.size
+    y = np.empty(n)
+    scale = np.empty(n)
+    if not images(matrix, offset, x, y, scale):
+        limit_to_load(matrix, offset, scale)
+    product, natural, violated = 0.0, 0.0, 0.0
+    for j in range(n):
+        if not np.isfinite(x[j]):
+            return np.nan, np.nan, np.nan
+        answer = y[j] / scale[j] if scale[j] > 0.0 else 0.0
+        if free[j]:
+            natural = max(natural, abs(answer))
+            violated = max(violated, abs(answer))
+            continue
+        reach = 0.0
+        if x[j] != 0.0:
+            for i in range(n):
+                if scale[i] > 0.0:
+                    reach = max(reach, abs(matrix[i, j]) / scale[i])
+            reach = x[j] * reach if reach > 0.0 else np.sign(x[j])
+        product = max(product, abs(reach * answer))
+        natural = max(natural, abs(min(reach, answer)))
+        violated = max(violated, -min(reach, answer))
+    return product, natural, violated
+
+
+@njit(cache=True)
 def limit_to_load(matrix: np.ndarray, offset: np.ndarray, scale: np.ndarray) -> None:
     """Let the row scales count at most as AMPLIFICATION times the load in balanced units."""
     n = offset.size

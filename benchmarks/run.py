@@ -30,7 +30,7 @@ FRICTION_TOLERANCES = (1e-6, 1e-8)
 SINGLE_CALL_ALLOWANCE = 5e-6  # s, "a few microseconds"
 LINEAR_COUNTS = {3: 2000, 10: 1000, 30: 300, 100: 30, 200: 8}
 SINGLE_COUNT = 20
-OTHER_SOLVERS = ("active-set", "gauss-seidel", "prox", "newton")
+OTHER_SOLVERS = ("lemke", "active-set", "gauss-seidel", "prox", "newton")
 FRICTION_SOLVERS = ("gauss-seidel", "prox", "newton")
 PILES = ((100, 3), (1000, 3), (1000, 6), (10_000, 3))  # contacts, layers
 MEMORY_SIZES = (5_000, 10_000, 20_000, 40_000)
@@ -154,8 +154,8 @@ def _linear_rows(
     if bench.klapper is None:
         return
     few = problems.LinearBatch(batch.family, batch.matrices[:SINGLE_COUNT], batch.offsets[:SINGLE_COUNT])
-    request = {"matrices": few.matrices, "offsets": few.offsets, "repeats": 50 if batch.size <= 30 else 3}
-    alone = _seconds(_try(bench, bench.klapper, "single", solver="lemke", **request))
+    request = {"matrices": few.matrices, "offsets": few.offsets, "repeats": 50 if batch.size <= 30 else 20}
+    alone = _seconds(_try(bench, bench.klapper, "single", solver="auto", **request))
     same = _seconds(_try(bench, bench.klapper, "linear", **request))
     more = None if alone is None or same is None else alone - same
     single.add(

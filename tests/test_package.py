@@ -56,12 +56,12 @@ def test_version_is_the_same_everywhere() -> None:
     assert f"## {klapper.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/solvers.md"])
 def test_snippets_run(name: str, fakes: object) -> None:
     snippets = re.findall(r"^```python\n(.*?)^```", (ROOT / name).read_text(encoding="utf-8"), re.M | re.S)
     assert snippets
     for snippet in snippets:
-        exec(compile(snippet, name, "exec"), {"__name__": f"snippet_of_{name.removesuffix('.md')}"})
+        exec(compile(snippet, name, "exec"), {"__name__": f"snippet_of_{Path(name).stem}"})
 
 
 def test_the_commands_of_the_readme_exist() -> None:

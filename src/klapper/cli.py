@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
+from threading import Timer
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -99,7 +100,7 @@ def run(
         given = example.read(settings or [])
         _require_writable(out, json)
         start = perf_counter()
-        with redirect_stdout(sys.stderr) if json == "-" else nullcontext():
+        with _word_of_patience(), redirect_stdout(sys.stderr) if json == "-" else nullcontext():
             outcome = example.run(**given)
         seconds = perf_counter() - start
         record, about = example.record(given, outcome), example.introduction(given, outcome)
@@ -108,6 +109,21 @@ def run(
         _tell(record, about, seconds, page, stderr=json == "-")
     if not record.passed:
         raise typer.Exit(CHECK_FAILED)
+
+
+@contextmanager
+def _word_of_patience() -> Iterator[None]:
+    """Say on standard error why nothing happens, when a run takes longer than a few seconds."""
+    notice = Timer(
+        3.0,
+        lambda: print("Still running; the first run compiles its kernels once.", file=sys.stderr, flush=True),
+    )
+    notice.daemon = True
+    notice.start()
+    try:
+        yield
+    finally:
+        notice.cancel()
 
 
 @app.command()

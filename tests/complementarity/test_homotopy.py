@@ -120,7 +120,7 @@ def test_a_step_exactly_on_the_critical_speed_changes_nothing():
 
 
 def test_an_open_branch_is_lost_at_its_pole_and_found_again_where_a_solution_exists():
-    """Pulled away from the stop: the gap g₀ + f/(k − Ω²) grows without bound at Ω = 10; no solution up to g₀ (Ω² − k) = f."""
+    """Pulled off the stop: the gap g₀ + f/(k − Ω²) is unbounded at Ω = 10; then no solution up to g₀ (Ω² − k) = f."""
     branch = follow(rotor(5.0), 0.0, 30.0, steps=50)
     assert [event.kind for event in branch.events] == ["lost", "resumed", "end"]
     assert branch.events[0].parameter == pytest.approx(10.0, abs=1e-4)

@@ -8,6 +8,7 @@ print(uniqueness(solution))
 
 from klapper.complementarity.active_set import ActiveSet
 from klapper.complementarity.batch import BatchSolution, solve_batch
+from klapper.complementarity.bilateral import bilateral_forces
 from klapper.complementarity.convert import (
     Conversion,
     as_linear,
@@ -28,10 +29,15 @@ from klapper.complementarity.errors import (
     RayTermination,
     Unverified,
 )
-from klapper.complementarity.exact_disc import exact_disc_problem
+from klapper.complementarity.exact_disc import (
+    exact_disc_forces,
+    exact_disc_motion,
+    exact_disc_problem,
+    exact_disc_start,
+)
 from klapper.complementarity.frictional_contact import OPEN, SLIP, STATE_NAMES, STICK, FrictionalContact
 from klapper.complementarity.gauss_seidel import GaussSeidel
-from klapper.complementarity.homotopy import Branch, follow
+from klapper.complementarity.homotopy import Branch, BranchEvent, follow
 from klapper.complementarity.lemke import Lemke
 from klapper.complementarity.newton import Newton
 from klapper.complementarity.problem import (
@@ -54,6 +60,7 @@ __all__ = [
     "Attempt",
     "BatchSolution",
     "Branch",
+    "BranchEvent",
     "ComplementarityError",
     "Conversion",
     "Enumeration",
@@ -78,9 +85,13 @@ __all__ = [
     "Uniqueness",
     "Unverified",
     "as_linear",
+    "bilateral_forces",
     "eliminate_free",
     "enumerate_solutions",
+    "exact_disc_forces",
+    "exact_disc_motion",
     "exact_disc_problem",
+    "exact_disc_start",
     "follow",
     "polygonal",
     "quadratic_program",

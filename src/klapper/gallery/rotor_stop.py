@@ -12,7 +12,6 @@ contact and free flight appear together in a fold."""
 
 from collections.abc import Callable
 from functools import partial
-from math import remainder
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -39,19 +38,13 @@ def rotor_stop(
     from klapper.complementarity import enumerate_solutions, follow
 
     critical = float(np.sqrt(stiffness / mass))
-    if not 1.01 * critical <= top_speed <= 10 * critical:
+    if top_speed < 1.01 * critical:
         raise ParameterError(
-            f"top_speed must be between 1.01 and 10 times the critical speed, {critical:.6g} rad/s, "
-            f"not {top_speed:g}."
-        )
-    if load < 0.05 * gap * stiffness:
-        raise ParameterError(
-            f"load must be at least {0.05 * gap * stiffness:.6g} N (a twentieth of gap times stiffness), "
-            f"not {load:g}."
+            f"top_speed must be at least 1.01 times the critical speed, {critical:.6g} rad/s, not {top_speed:g}."
         )
     pushed, pulled = (_family(stiffness, mass, gap, push) for push in (load, -load))
     touching = float(np.sqrt(max(stiffness - load / gap, 0.0) / mass))  # the mass reaches the stop
-    branch = follow(pushed, 0.0, top_speed, steps=_steps(top_speed, critical, touching))
+    branch = follow(pushed, 0.0, top_speed, steps=200)
     contact_force = np.maximum(load - gap * (stiffness - branch.parameter**2 * mass), 0.0)
     at_top = enumerate_solutions(pushed(top_speed))
     fold = float(np.sqrt((stiffness + load / gap) / mass))
@@ -118,14 +111,6 @@ def rotor_stop(
             )
         },
     )
-
-
-def _steps(top_speed: float, critical: float, touching: float) -> int:
-    """Steps short enough to meet the stop before the critical speed, none of them on that speed itself."""
-    steps = max(200, int(3 * top_speed / (critical - touching)))
-    while abs(remainder(steps * critical / top_speed, 1.0)) < 1e-6:
-        steps += 1
-    return steps
 
 
 def _family(

@@ -116,6 +116,6 @@ def test_a_solver_without_an_answer_keeps_its_row_and_is_missed() -> None:
     run._friction_rows(bench, problems.sphere_pile(np.random.default_rng(0), 20), 3, times, states)
     assert len(times.rows) == len(run.FRICTION_SOLVERS) * len(run.FRICTION_TOLERANCES)
     assert {row[4] for row in times.rows} == {"no answer"}
-    assert {row[-1] for row in times.rows} == {"missed"}
+    assert {row[-1] for row in times.rows} == {"missed", "–"}  # only the first solver has a target
     assert "klapper newton: no answer, RuntimeError: gave up" in console.file.getvalue()  # type: ignore[attr-defined]
     assert states.rows == []

@@ -74,10 +74,11 @@ def block_pivoting(
 ) -> None:
     """Exchange all wrong indices at once, for each problem of a stack whose ``residual`` (k,) is zero on entry.
 
-    ``offsets``, ``starts`` and ``points`` (k, n); ``matrices`` (k, n, n), or (1, n, n) for all. On return ``residual`` holds what
-    was reached: UNSETTLED if the number of wrong indices did not fall within four trials, AMPLIFIED if the forces are so
-    large that the point must be measured with care; ``steps`` (k,) counts factorisations. Unless ``warm`` the contacts
-    that would penetrate are the start set. Contacts that depend on others are left to them.
+    ``offsets``, ``starts`` and ``points`` (k, n); ``matrices`` (k, n, n), or (1, n, n) for all. On return
+    ``residual`` holds what was reached: UNSETTLED if the number of wrong indices did not fall within four trials,
+    AMPLIFIED if the forces are so large that the point must be measured with care; ``steps`` (k,) counts
+    factorisations. Unless ``warm`` the contacts that would penetrate are the start set. Contacts that depend on
+    others are left to them.
 
     The loop over the problems is in here because a compiled call costs as much as a problem with three contacts.
     """

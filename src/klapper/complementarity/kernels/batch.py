@@ -12,7 +12,8 @@ ACTIVE_SET, LEMKE = 0, 1
 
 @njit(cache=True)
 def mark_unsymmetric(matrices: np.ndarray, residual: np.ndarray) -> None:
-    """Set ``residual`` (k,) to UNSETTLED where the matrix is not symmetric to round-off with a non-negative diagonal."""
+    """Set ``residual`` (k,) to UNSETTLED where the matrix is not symmetric to round-off with a non-negative
+    diagonal."""
     n = matrices.shape[1]
     for m in range(matrices.shape[0]):
         fits = True

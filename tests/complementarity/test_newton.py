@@ -13,12 +13,13 @@ from scipy.sparse.linalg import aslinearoperator
 from klapper.complementarity.alart_curnier import AlartCurnier
 from klapper.complementarity.errors import IterationLimit
 from klapper.complementarity.frictional_contact import FrictionalContact
-from klapper.complementarity.newton import Newton, damped_newton
+from klapper.complementarity.newton import Newton
 from klapper.complementarity.problem import (
     LinearComplementarity,
     MixedComplementarity,
     NonlinearComplementarity,
 )
+from klapper.complementarity.semismooth import damped_newton
 
 TOLERANCE = 1e-9
 
@@ -521,7 +522,7 @@ def test_structurally_singular_newton_matrices_are_recognised():
     program = """
 import numpy as np
 import scipy.sparse as sparse
-from klapper.complementarity.newton import _solve_sparse
+from klapper.complementarity.newton_directions import _solve_sparse
 generator = np.random.default_rng(1)
 singular = 0
 for _ in range(3000):

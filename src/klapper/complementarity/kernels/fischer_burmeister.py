@@ -1,35 +1,29 @@
-"""Compiled semismooth Newton for small dense problems.
+"""Compiled semismooth Newton for small dense linear and mixed problems.
 
-    linear, mixed:  φ(x_i, y_i) = 0, y = A x + b, the penalised Fischer–Burmeister function; free: y_i = 0
-    contact:        ξ − P(ξ − u) = 0, u = A ξ + q, with the Alart–Curnier function (see ``alart_curnier``)
+    φ(x_i, y_i) = 0,  y = A x + b;  free: y_i = 0
 
-Both run in dimensionless variables with a nonmonotone line search and a Levenberg–Marquardt step where the
-Newton matrix is singular. Linear problems that resist follow the smooth path x y = τ², τ → 0. What does not
-converge is left to the general path in ``newton``, which has more means.
-Chen, Chen and Kanzow, Math. Programming 88 (2000) 211-216 (penalised function); Waltersberger (4.35)-(4.40).
+φ is the penalised Fischer–Burmeister function. It runs in dimensionless variables with a nonmonotone line search and a
+Levenberg–Marquardt step where the Newton matrix is singular. Problems that resist follow the smooth path x y = τ²,
+τ → 0. What does not converge is left to the general path in ``newton``, which has more means.
+Chen, Chen and Kanzow, Math. Programming 88 (2000) 211-216.
 """
 
 import numpy as np
 from numba import njit
 
 from klapper.complementarity.kernels.linear import AMPLIFICATION, factorise, substitute
+from klapper.complementarity.kernels.newton_steps import (
+    DAMPING,
+    DECREASE,
+    MEMORY,
+    SHORTEST,
+    damped_direction,
+    gradient_of,
+    multiply,
+    newton_direction,
+)
 
 THETA = 0.95  # weight of the Fischer–Burmeister part; the rest is x₊ y₊
-MEMORY = 6  # merit values the nonmonotone line search compares with
-DECREASE = 1e-4
-SHORTEST = 2.0**-12
-DAMPING = (0.0, 1e-8, 1e-4, 1.0)  # Levenberg–Marquardt terms tried in turn, relative to ‖Φ‖
-
-
-@njit(cache=True)
-def multiply(matrix: np.ndarray, x: np.ndarray, offset: np.ndarray, y: np.ndarray) -> None:
-    """y = A x + b."""
-    n = x.size
-    for i in range(n):
-        value = offset[i]
-        for j in range(n):
-            value += matrix[i, j] * x[j]
-        y[i] = value
 
 
 @njit(cache=True)
@@ -95,42 +89,6 @@ def mixed_residual(
         active[i] = a > b
         worst = max(worst, abs(min(a, b)), abs(a * b))
     return worst
-
-
-@njit(cache=True)
-def gradient_of(jacobian: np.ndarray, value: np.ndarray, gradient: np.ndarray) -> None:
-    """Gradient VᵀΦ of the merit function ½‖Φ‖²."""
-    gradient[:] = 0.0
-    for i in range(value.size):
-        for j in range(value.size):
-            gradient[j] += jacobian[i, j] * value[i]
-
-
-@njit(cache=True)
-def newton_direction(jacobian: np.ndarray, value: np.ndarray, step: np.ndarray) -> bool:
-    """step = −V⁻¹ Φ; False where V is singular to round-off."""
-    lu = jacobian.copy()
-    order = np.empty(value.size, np.int64)
-    if not factorise(lu, order):
-        return False
-    substitute(lu, order, -value, step)
-    return bool(np.all(np.isfinite(step)))
-
-
-@njit(cache=True)
-def damped_direction(jacobian: np.ndarray, gradient: np.ndarray, damping: float, step: np.ndarray) -> bool:
-    """Levenberg–Marquardt step −(VᵀV + νI)⁻¹ VᵀΦ."""
-    n = gradient.size
-    normal = np.zeros((n, n))
-    for k in range(n):
-        for i in range(n):
-            entry = jacobian[k, i]
-            if entry != 0.0:
-                for j in range(n):
-                    normal[i, j] += entry * jacobian[k, j]
-    for i in range(n):
-        normal[i, i] += damping
-    return newton_direction(normal, gradient, step)
 
 
 @njit(cache=True)
@@ -365,191 +323,3 @@ def fischer_burmeister(
             return x * column * unit, iterations, True
     steps, converged = descend(a, b, free, x, 0.0, tolerance, max_iterations)
     return x * column * unit, iterations + steps, converged
-
-
-@njit(cache=True)
-def contact_function(
-    x: np.ndarray,
-    u: np.ndarray,
-    normal: np.ndarray,
-    tangential: np.ndarray,
-    starts: np.ndarray,
-    columns: np.ndarray,
-    friction: np.ndarray,
-    limit: np.ndarray,
-    value: np.ndarray,
-) -> float:
-    """Alart–Curnier function ξ − P(ξ − u); returns half the sum of squares. Bilateral rows: u."""
-    value[:] = u
-    for i in normal:
-        value[i] = min(x[i], u[i])
-    width = tangential.shape[1]
-    for i in range(tangential.shape[0]):
-        radius = limit[i]
-        for k in range(starts[i], starts[i + 1]):
-            j = normal[columns[k]]
-            radius += friction[k] * max(x[j] - u[j], 0.0)
-        length = 0.0
-        for c in range(width):
-            j = tangential[i, c]
-            length = np.hypot(length, x[j] - u[j])
-        if length > radius:
-            for c in range(width):
-                j = tangential[i, c]
-                value[j] = x[j] - radius * (x[j] - u[j]) / length
-    return 0.5 * np.dot(value, value)
-
-
-@njit(cache=True)
-def contact_jacobian(
-    matrix: np.ndarray,
-    x: np.ndarray,
-    u: np.ndarray,
-    normal: np.ndarray,
-    tangential: np.ndarray,
-    starts: np.ndarray,
-    columns: np.ndarray,
-    friction: np.ndarray,
-    limit: np.ndarray,
-    jacobian: np.ndarray,
-) -> None:
-    """Generalised Jacobian (I − DP) + DP A of :func:`contact_function`."""
-    n = x.size
-    width = tangential.shape[1]
-    jacobian[:, :] = matrix
-    for i in normal:
-        if not x[i] - u[i] > 0.0:
-            jacobian[i, :] = 0.0
-            jacobian[i, i] = 1.0
-    direction = np.zeros(width)
-    for i in range(tangential.shape[0]):
-        radius = limit[i]
-        for k in range(starts[i], starts[i + 1]):
-            j = normal[columns[k]]
-            radius += friction[k] * max(x[j] - u[j], 0.0)
-        length = 0.0
-        for c in range(width):
-            j = tangential[i, c]
-            direction[c] = x[j] - u[j]
-            length = np.hypot(length, direction[c])
-        if length <= radius:
-            continue
-        direction /= length
-        shrink = radius / length
-        for c in range(width):
-            row = tangential[i, c]
-            jacobian[row, :] = 0.0
-            jacobian[row, row] = 1.0
-        for c in range(width):
-            row = tangential[i, c]
-            for e in range(width):
-                p = tangential[i, e]
-                factor = -direction[c] * direction[e]
-                if c == e:
-                    factor += 1.0
-                factor *= shrink
-                if factor != 0.0:
-                    jacobian[row, p] -= factor
-                    for j in range(n):
-                        jacobian[row, j] += factor * matrix[p, j]
-            for k in range(starts[i], starts[i + 1]):
-                p = normal[columns[k]]
-                if x[p] - u[p] > 0.0:
-                    factor = direction[c] * friction[k]
-                    jacobian[row, p] -= factor
-                    for j in range(n):
-                        jacobian[row, j] += factor * matrix[p, j]
-
-
-@njit(cache=True)
-def contact_scale(matrix: np.ndarray, offset: np.ndarray, x: np.ndarray) -> float:
-    """Largest velocity term, max_i |q_i| + Σ_j |A_ij ξ_j|."""
-    scale = 0.0
-    for i in range(x.size):
-        size = abs(offset[i])
-        for j in range(x.size):
-            size += abs(matrix[i, j] * x[j])
-        scale = max(scale, size)
-    return scale if scale > 0.0 else 1.0
-
-
-@njit(cache=True)
-def alart_curnier(
-    matrix: np.ndarray,
-    offset: np.ndarray,
-    normal: np.ndarray,
-    tangential: np.ndarray,
-    starts: np.ndarray,
-    columns: np.ndarray,
-    friction: np.ndarray,
-    limit: np.ndarray,
-    start: np.ndarray,
-    tolerance: float,
-    max_iterations: int,
-) -> tuple[np.ndarray, int, bool]:
-    """(ξ, iterations, converged) of the contact problem of ``AlartCurnier``; μ (s, m) in compressed rows."""
-    n = offset.size
-    x = start.copy()
-    u = np.empty(n)
-    value = np.empty(n)
-    jacobian = np.empty((n, n))
-    gradient = np.empty(n)
-    step = np.empty(n)
-    trial = np.empty(n)
-    best = x.copy()
-    history = np.zeros(MEMORY)
-    multiply(matrix, x, offset, u)
-    merit = contact_function(x, u, normal, tangential, starts, columns, friction, limit, value)
-    least = np.inf
-    polish = 0
-    for iteration in range(max_iterations + 1):
-        residual = np.abs(value).max() / contact_scale(matrix, offset, x)
-        if residual <= tolerance:
-            if residual > 0.5 * least or residual < 1e-15 or polish == 3 or iteration == max_iterations:
-                if residual < least:
-                    best[:] = x
-                return best, iteration, True
-            polish += 1
-        elif polish > 0:
-            return best, iteration, True
-        if residual < least:
-            least = residual
-            best[:] = x
-        if iteration == max_iterations or not np.isfinite(residual):
-            break
-        history[iteration % MEMORY] = merit
-        reference = history[: min(iteration + 1, MEMORY)].max()
-        contact_jacobian(matrix, x, u, normal, tangential, starts, columns, friction, limit, jacobian)
-        gradient_of(jacobian, value, gradient)
-        accepted = False
-        attained = merit
-        for kind in range(4):
-            if kind == 0:
-                usable = newton_direction(jacobian, value, step)
-            else:
-                damping = min(1.0, np.sqrt(2.0 * merit)) * DAMPING[kind]
-                usable = damped_direction(jacobian, gradient, damping, step)
-            slope = np.dot(gradient, step) if usable else 0.0
-            if not usable or (not slope < 0.0 and polish == 0):
-                continue
-            length = 1.0
-            while length >= SHORTEST:
-                for i in range(n):
-                    trial[i] = x[i] + length * step[i]
-                multiply(matrix, trial, offset, u)
-                attained = contact_function(
-                    trial, u, normal, tangential, starts, columns, friction, limit, value
-                )
-                if polish > 0 or attained <= reference + DECREASE * length * slope:
-                    accepted = True
-                    break
-                length *= 0.5
-            if accepted:
-                break
-            multiply(matrix, x, offset, u)
-            contact_function(x, u, normal, tangential, starts, columns, friction, limit, value)
-        if not accepted:
-            return best, iteration, polish > 0
-        x[:] = trial
-        merit = attained
-    return best, max_iterations, False

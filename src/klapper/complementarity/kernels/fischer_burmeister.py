@@ -11,7 +11,7 @@ Chen, Chen and Kanzow, Math. Programming 88 (2000) 211-216.
 import numpy as np
 from numba import njit
 
-from klapper.complementarity.kernels.linear import AMPLIFICATION, factorise, substitute
+from klapper.complementarity.kernels.linear import AMPLIFICATION, equilibrate, factorise, substitute
 from klapper.complementarity.kernels.newton_steps import (
     DAMPING,
     DECREASE,
@@ -24,32 +24,6 @@ from klapper.complementarity.kernels.newton_steps import (
 )
 
 THETA = 0.95  # weight of the Fischer–Burmeister part; the rest is x₊ y₊
-
-
-@njit(cache=True)
-def balance(matrix: np.ndarray, row: np.ndarray, column: np.ndarray) -> None:
-    """Scales (n,) that bring the largest entries of all rows and columns of D A E near one (Ruiz)."""
-    n = row.size
-    row[:] = 1.0
-    column[:] = 1.0
-    for _ in range(12):
-        by_row = np.zeros(n)
-        by_column = np.zeros(n)
-        for i in range(n):
-            for j in range(n):
-                size = abs(matrix[i, j]) * row[i] * column[j]
-                by_row[i] = max(by_row[i], size)
-                by_column[j] = max(by_column[j], size)
-        worst = 1.0
-        for i in range(n):
-            if by_row[i] > 0.0:
-                row[i] /= np.sqrt(by_row[i])
-                worst = max(worst, by_row[i], 1.0 / by_row[i])
-            if by_column[i] > 0.0:
-                column[i] /= np.sqrt(by_column[i])
-                worst = max(worst, by_column[i], 1.0 / by_column[i])
-        if worst < 3.0:
-            return
 
 
 @njit(cache=True)
@@ -297,7 +271,7 @@ def fischer_burmeister(
     n = offset.size
     row = np.empty(n)
     column = np.empty(n)
-    balance(matrix, row, column)
+    equilibrate(matrix, offset, row, column)
     a = np.empty((n, n))
     b = np.empty(n)
     unit = 0.0

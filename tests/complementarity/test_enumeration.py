@@ -18,6 +18,8 @@ from klapper.complementarity import (
 )
 from klapper.complementarity.reference_problems import wedged_disc
 
+from .test_random_problems import degenerate, infeasible, monotone, nonconvex, random, semidefinite
+
 
 def brute_force(matrix, offset):
     """Bounds of all unknowns over all solutions by one linear program per complementary cone; None if none is
@@ -56,6 +58,18 @@ def test_all_solutions_agree_with_one_linear_program_per_cone(seed):
     if expected is None:
         assert not found
     else:
+        assert found.lower == pytest.approx(expected[0], abs=1e-7)
+        assert found.upper == pytest.approx(expected[1], abs=1e-7)
+
+
+@pytest.mark.parametrize("family", [random, semidefinite, monotone, degenerate, nonconvex, infeasible])
+@pytest.mark.parametrize("seed", range(8))
+def test_random_families_agree_with_one_linear_program_per_cone(family, seed):
+    """The families on which enumeration is the judge, judged themselves."""
+    problem = family(np.random.default_rng(seed), 1 + seed % 4)
+    found, expected = enumerate_solutions(problem), brute_force(problem.matrix, problem.offset)
+    assert bool(found) == (expected is not None)
+    if expected is not None:
         assert found.lower == pytest.approx(expected[0], abs=1e-7)
         assert found.upper == pytest.approx(expected[1], abs=1e-7)
 

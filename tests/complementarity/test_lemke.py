@@ -57,6 +57,14 @@ def test_ray_of_an_unsolvable_problem_is_reported():
         solve(LinearComplementarity([[0.0]], [-1.0]), "lemke")
 
 
+def test_ray_of_a_matrix_that_is_not_copositive_names_the_contacts():
+    pressing = LinearComplementarity([[1.0, -3.0], [-3.0, 1.0]], [-1.0, -1.0], names=["A", "B"])
+    with pytest.raises(RayTermination, match=r"not copositive .a force in A and B"):
+        solve(pressing, "lemke")
+    with pytest.raises(RayTermination, match=r"not copositive .a force in tip"):
+        solve(LinearComplementarity([[-0.5]], [-1.0], names=["tip"]), "lemke")
+
+
 def test_other_covering_vectors_find_solutions_that_the_first_one_misses():
     rng = np.random.default_rng(1)
     missed = rescued = 0

@@ -26,7 +26,10 @@ from klapper.complementarity import (
         ),
         (lambda: LinearComplementarity([[1.0, np.nan], [0.0, 1.0]], [1.0, 1.0]), r"matrix\[0, 1\] is nan"),
         (lambda: LinearComplementarity(np.eye(2), [1.0, np.inf]), r"offset\[1\] is inf"),
-        (lambda: LinearComplementarity(sparse.diags_array([1.0, np.nan]), [1.0, 1.0]), r"matrix\[1\] is nan"),
+        (
+            lambda: LinearComplementarity(sparse.diags_array([1.0, np.nan]), [1.0, 1.0]),
+            r"matrix\[1, 1\] is nan",
+        ),
         (
             lambda: LinearComplementarity(np.eye(2), [1.0, 1.0], names=["A"]),
             "names has 1 entries, expected 2",

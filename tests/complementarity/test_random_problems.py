@@ -153,5 +153,45 @@ def test_family(family):
     every_problem_is_decided_correctly()
 
 
+@settings(max_examples=500, deadline=None, derandomize=True, database=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12))
+def test_problems_built_from_their_solution_are_solved(seed, n):
+    """b = y − A x for chosen x ⟂ y: there is a solution whatever A is, so that no proof of the contrary is right."""
+    rng = np.random.default_rng(seed)
+    positive = rng.integers(0, 2, n).astype(bool)
+    x, y = np.where(positive, rng.uniform(0.1, 3, n), 0.0), np.where(positive, 0.0, rng.uniform(0.1, 3, n))
+    matrix = rng.standard_normal((n, n)) * 10.0 ** rng.uniform(-3, 3, n)[:, None]
+    solution = solve(LinearComplementarity(matrix, y - matrix @ x))
+    assert solution.residuals.worst <= 1e-9
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.sampled_from([None, 4, 8]), st.booleans())
+def test_spatial_friction_built_from_its_solution_is_solved(seed, contacts, polygon, rank_deficient):
+    """Open, sticking and sliding contacts chosen, the load computed from them; discs and polygons, redundant too."""
+    rng = np.random.default_rng(seed)
+    freedoms = 6 if rank_deficient else 3 * contacts + 2
+    directions = rng.standard_normal((3 * contacts, freedoms))
+    delassus, friction = directions @ directions.T, rng.uniform(0.1, 0.5, contacts)
+    force, velocity = np.zeros((contacts, 3)), np.zeros((contacts, 3))
+    for i, state in enumerate(rng.integers(0, 3, contacts)):
+        heading = rng.standard_normal(2)
+        heading /= np.linalg.norm(heading)
+        if polygon is not None:
+            angle = 2 * np.pi * rng.integers(polygon) / polygon
+            heading = np.array([np.cos(angle), np.sin(angle)])  # sliding towards a corner
+        if state == 0:
+            velocity[i] = [rng.uniform(0.1, 1), *rng.standard_normal(2)]
+        else:
+            force[i, 0] = rng.uniform(0.1, 2)
+            share = 1.0 if state == 2 else 0.5
+            force[i, 1:] = -share * friction[i] * force[i, 0] * heading
+            velocity[i, 1:] = heading if state == 2 else 0.0
+    free = velocity.ravel() - delassus @ force.ravel()
+    contact = FrictionalContact(delassus, free, friction, polygon=polygon)
+    assert contact.residuals(force.ravel()).worst <= 1e-9
+    assert solve(contact).residuals.worst <= 1e-9
+
+
 def test_there_are_at_least_twenty_thousand():
     assert EXAMPLES * len(FAMILIES) >= 20_000

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from klapper.complementarity.checking import require_finite
+from klapper.complementarity.checking import require_finite, require_tolerance
 from klapper.complementarity.dispatch import solve
 from klapper.complementarity.errors import ComplementarityError, InvalidProblem
 from klapper.complementarity.problem import LinearComplementarity
@@ -41,6 +41,7 @@ def solve_batch(matrices: Any, offsets: Any, *, tolerance: float = 1e-9, start: 
     from klapper.complementarity.kernels.batch import solve_many
     from klapper.complementarity.kernels.lemke import SOLVED
 
+    require_tolerance(tolerance)
     offsets = np.ascontiguousarray(offsets, dtype=float)
     matrices = np.ascontiguousarray(matrices, dtype=float)
     if offsets.ndim != 2:

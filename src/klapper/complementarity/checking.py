@@ -16,8 +16,8 @@ Matrix: TypeAlias = Any
 
 
 def as_vector(value: Any, argument: str, size: int | None = None) -> np.ndarray:
-    """A finite float vector, contiguous; a scalar is repeated when ``size`` is known."""
-    vector = np.asarray(value, dtype=float, order="C")
+    """An own copy as a finite float vector; a scalar is repeated when ``size`` is known."""
+    vector = _real(value, argument)
     if size is not None and vector.ndim == 0:
         vector = np.full(size, float(vector))
     if vector.ndim != 1 or (size is not None and vector.size != size):
@@ -28,19 +28,35 @@ def as_vector(value: Any, argument: str, size: int | None = None) -> np.ndarray:
 
 
 def as_square_matrix(value: Any, argument: str) -> Matrix:
-    """A finite square matrix: dense and C-contiguous, or compressed sparse rows."""
-    matrix: Matrix
-    if sparse.issparse(value):
-        matrix = sparse.csr_array(value, dtype=float)
-        matrix.sum_duplicates()
-        require_finite(matrix.data, argument)
-    else:
-        matrix = np.ascontiguousarray(value, dtype=float)
-        if matrix.ndim == 2:
-            require_finite(matrix, argument)
+    """An own copy of a finite square matrix: dense and C-contiguous, or compressed sparse rows."""
+    matrix = as_sparse(value, argument) if sparse.issparse(value) else _real(value, argument)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InvalidProblem(f"{argument} has shape {matrix.shape}, expected a square matrix.")
+    if not sparse.issparse(matrix):
+        require_finite(matrix, argument)
     return matrix
+
+
+def as_sparse(value: Any, argument: str) -> sparse.csr_array:
+    """An own copy as compressed sparse rows with finite entries."""
+    if np.iscomplexobj(value):
+        raise InvalidProblem(f"{argument} is complex; all entries must be real numbers.")
+    matrix = sparse.csr_array(value, dtype=float, copy=True)
+    matrix.sum_duplicates()
+    bad = np.flatnonzero(~np.isfinite(matrix.data))
+    if bad.size:
+        row = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
+        column = int(matrix.indices[bad[0]])
+        raise InvalidProblem(
+            f"{argument}[{row}, {column}] is {matrix.data[bad[0]]}; all entries must be finite numbers."
+        )
+    return matrix
+
+
+def _real(value: Any, argument: str) -> np.ndarray:
+    if np.iscomplexobj(value):
+        raise InvalidProblem(f"{argument} is complex; all entries must be real numbers.")
+    return np.array(value, dtype=float, order="C")
 
 
 def require_finite(array: np.ndarray, argument: str) -> None:
@@ -52,6 +68,11 @@ def require_finite(array: np.ndarray, argument: str) -> None:
         index = tuple(int(i) for i in bad[0])
         where = str(index[0]) if len(index) == 1 else ", ".join(map(str, index))
         raise InvalidProblem(f"{argument}[{where}] is {array[index]}; all entries must be finite numbers.")
+
+
+def require_tolerance(tolerance: float) -> None:
+    if not 0 < tolerance < 1:
+        raise InvalidProblem(f"tolerance is {tolerance}; it must lie between 0 and 1, e.g. 1e-9.")
 
 
 def as_names(names: Sequence[str] | None, count: int, default: str) -> tuple[str, ...]:

@@ -20,7 +20,12 @@ from scipy.sparse.linalg import LinearOperator
 
 from klapper.complementarity.errors import NotApplicable
 from klapper.complementarity.frictional_contact import FrictionalContact
-from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity, equilibrium
+from klapper.complementarity.problem import (
+    LinearComplementarity,
+    MixedComplementarity,
+    component_maxima,
+    equilibrium,
+)
 from klapper.convex import RegularPolygon
 
 P = TypeVar("P")
@@ -104,15 +109,13 @@ def polygonal(contact: FrictionalContact) -> Conversion[MixedComplementarity]:
     λ_T = Σ β_k e_k with β ≥ 0 and Σ β_k ≤ ρ; z is the sliding speed in the polygon's norm. Exact for planar contacts
     (β₁ − β₂); for spatial ones ``contact.polygon`` must be set. λ_B, the forces of two-sided constraints, are free.
     """
-    if contact.tangential.shape[1] == 2 and contact.polygon is None and len(contact.tangential):
+    if not is_linear(contact):
         raise NotApplicable(
             "The friction disc is exact, which is not a linear problem; give polygon = an even number of vertices, "
             "or use exact_disc_problem."
         )
     normal, bilateral = contact.normal, contact.bilateral
-    holding = (contact.limit > 0) | (
-        np.diff(contact.friction.indptr) > 0
-    )  # patches that can carry a force at all
+    holding = contact.holding
     tangential, friction = contact.tangential[holding], contact.friction.toarray()[holding]
     patch_names = tuple(np.array(contact.tangential_names, dtype=object)[holding])
     line, polygon = np.array([[1.0, -1.0]]), contact.polygon
@@ -169,10 +172,32 @@ def as_linear(problem: Any) -> Conversion[LinearComplementarity]:
     raise NotApplicable(f"A {problem.kind} cannot be written as a linear complementarity problem.")
 
 
+def balance_loads(contact: FrictionalContact) -> Conversion[FrictionalContact]:
+    """The same problem with the load of every uncoupled part scaled to one, so that none is lost beside another."""
+    if contact.parts is None:
+        return Conversion(contact, lambda x: x, lambda x: x)
+    load = component_maxima(contact.parts, np.abs(contact.free_velocity))
+    load = np.where(np.isfinite(load), load, 1.0)
+    balanced = FrictionalContact.from_parts(
+        contact.delassus,
+        contact.free_velocity / load,
+        normal=contact.normal,
+        tangential=contact.tangential,
+        friction=contact.friction,
+        limit=contact.limit / load[contact.tangential[:, 0]],
+        bilateral=contact.bilateral,
+        polygon=contact.polygon,
+        normal_names=contact.normal_names,
+        tangential_names=contact.tangential_names,
+        bilateral_names=contact.bilateral_names,
+    )
+    return Conversion(balanced, lambda x: x * load, lambda x: x / load)
+
+
 def is_linear(problem: Any) -> bool:
     """Whether :func:`as_linear` applies."""
     if isinstance(problem, FrictionalContact):
-        disc = problem.tangential.shape[1] == 2 and problem.polygon is None and len(problem.tangential) > 0
+        disc = problem.tangential.shape[1] == 2 and problem.polygon is None and bool(problem.holding.any())
         return not disc and not isinstance(problem.delassus, LinearOperator)
     return isinstance(problem, LinearComplementarity | MixedComplementarity)
 

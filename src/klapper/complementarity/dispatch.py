@@ -14,8 +14,8 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from klapper.complementarity.active_set import ActiveSet, is_symmetric
-from klapper.complementarity.checking import as_vector
-from klapper.complementarity.convert import as_linear, is_linear
+from klapper.complementarity.checking import as_vector, require_tolerance
+from klapper.complementarity.convert import as_linear, balance_loads, is_linear
 from klapper.complementarity.enumeration import Enumeration, count_combinations
 from klapper.complementarity.errors import (
     ComplementarityError,
@@ -33,7 +33,7 @@ from klapper.complementarity.newton import Newton
 from klapper.complementarity.problem import LinearComplementarity, Problem
 from klapper.complementarity.prox import Prox
 from klapper.complementarity.solution import Attempt, Solution
-from klapper.complementarity.solver import Solver
+from klapper.complementarity.solver import Answer, Solver
 
 P = TypeVar("P", bound=Problem)
 
@@ -60,8 +60,7 @@ def solve(
     [0.5, 0.0]
     """
     guess = None if start is None else as_vector(start, "start", problem.size)
-    if not tolerance > 0:
-        raise InvalidProblem(f"tolerance is {tolerance}; it must be positive, e.g. 1e-9.")
+    require_tolerance(tolerance)
     if solver == "auto":
         if type(problem) is LinearComplementarity:
             quick = _compiled(problem, guess, tolerance)
@@ -92,8 +91,16 @@ def _solve_by(
     obstacle = solver.obstacle(problem)
     if obstacle:
         raise NotApplicable(obstacle, attempts)
+    if problem.size == 0:
+        return Solution(problem, np.empty(0), (*attempts, Attempt(solver.name, "solved")))
+    balanced = balance_loads(problem) if isinstance(problem, FrictionalContact) else None
     try:
-        answer = solver.attempt(problem, guess, tolerance)
+        if balanced is None:
+            answer = solver.attempt(problem, guess, tolerance)
+        else:
+            start = None if guess is None else balanced.lift(guess)
+            answer = solver.attempt(balanced.problem, start, tolerance)
+            answer = Answer(balanced.recover(answer.x), answer.iterations)
     except ComplementarityError as error:
         error.attempts = (*attempts, Attempt(solver.name, str(error)))
         raise
@@ -148,6 +155,7 @@ def _candidates(problem: Any) -> Iterator[Solver]:
         combinations = count_combinations(problem) or np.inf
         if combinations <= FEW_COMBINATIONS:
             yield Enumeration()
+            yield Newton()
             return
         for covering in _other_coverings(linear.size):
             yield Lemke(covering=covering)
@@ -171,6 +179,10 @@ def _other_coverings(n: int) -> Iterator[np.ndarray]:
 
 
 def _named(solver: str | Solver) -> Solver:
+    if isinstance(solver, type):
+        raise InvalidProblem(
+            f"solver is the class {solver.__name__}; give its name or an object, {solver.__name__}()."
+        )
     if not isinstance(solver, str):
         return solver
     if solver not in SOLVERS:

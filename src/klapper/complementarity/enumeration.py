@@ -8,18 +8,21 @@ the only one that can prove that a non-convex problem has no solution.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from klapper.complementarity.convert import Conversion, dense, polygonal
-from klapper.complementarity.errors import NoSolution, NotApplicable
+from klapper.complementarity.convert import dense, is_linear
+from klapper.complementarity.errors import NoSolution, NotApplicable, NotDecided
 from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity, equilibrium
 from klapper.complementarity.solver import Answer
+from klapper.convex import RegularPolygon
 
 MAX_COMBINATIONS = 1 << 16
+MAX_OPERATIONS = 1e10
 
 
 @dataclass(frozen=True)
@@ -43,13 +46,15 @@ class SolutionSet:
     """Every solution of ``problem`` as a union of pieces.
 
     ``unit`` and ``image_unit`` (n,) are typical sizes of the unknowns and of the complementary quantities, in which
-    differences are judged.
+    differences are judged. ``doubtful`` counts combinations that were dropped because their equations are singular to
+    rounding: without a solution elsewhere they leave the question open.
     """
 
     problem: Any
     pieces: tuple[Piece, ...]
     unit: np.ndarray
     image_unit: np.ndarray
+    doubtful: int = 0
 
     def __bool__(self) -> bool:
         return bool(self.pieces)
@@ -110,9 +115,6 @@ def enumerate_solutions(problem: Any) -> SolutionSet:
     obstacle = Enumeration().obstacle(problem)
     if obstacle:
         raise NotApplicable(obstacle)
-    if isinstance(problem, FrictionalContact) and problem.polygon is not None:
-        conversion = polygonal(problem)
-        return _through_polygon(problem, conversion, enumerate_solutions(conversion.problem))
     laws = _contact_laws(problem) if isinstance(problem, FrictionalContact) else _pair_laws(problem)
     return _enumerate(problem, laws)
 
@@ -131,10 +133,10 @@ class Enumeration:
                 f"Enumeration needs a linear problem, or planar or polygonal friction; this is a {problem.kind} "
                 "with exact discs or nonlinear functions."
             )
-        if combinations > self.max_combinations:
+        if combinations > self.max_combinations or combinations * problem.size**3 > MAX_OPERATIONS:
             return (
-                f"Enumeration would have to try {combinations:.3g} combinations of contact states, allowed are "
-                f"{self.max_combinations}."
+                f"Enumeration would have to try {combinations:.3g} combinations of contact states of {problem.size} "
+                f"unknowns; allowed are {self.max_combinations} of a small problem."
             )
         return ""
 
@@ -146,6 +148,11 @@ class Enumeration:
         good = [point for point, residual in zip(points, residuals, strict=True) if residual <= tolerance]
         if good:
             return Answer(min(good, key=lambda point: float(np.abs(point).sum())), tried)
+        if not points and found.doubtful:
+            raise NotDecided(
+                f"None of {tried} combinations of contact states gives a solution, but {found.doubtful} of them are so "
+                "close to singular that this is no proof."
+            )
         if not points:
             raise NoSolution(
                 f"The {problem.kind} has no solution: all {tried} combinations of contact states contradict "
@@ -158,17 +165,18 @@ class Enumeration:
 def count_combinations(problem: Any) -> float | None:
     """How many combinations an enumeration has to try; None if the problem is not piecewise linear."""
     if isinstance(problem, LinearComplementarity):
-        return 2.0**problem.size
+        return 2.0 ** min(problem.size, 1000)
     if isinstance(problem, MixedComplementarity):
-        return 2.0 ** int((~problem.free).sum())
+        return 2.0 ** min(int((~problem.free).sum()), 1000)
     if isinstance(problem, FrictionalContact):
-        patches = len(problem.tangential)
-        if problem.tangential.shape[1] == 2 and patches:
-            if problem.polygon is None:
-                return None
-            return 2.0 ** (problem.contacts + patches * (problem.polygon + 1))
-        return 2.0**problem.contacts * 3.0**patches
+        if not is_linear(problem):
+            return None
+        options = 3 if problem.polygon is None else 2 * problem.polygon + 1
+        return 2.0 ** min(problem.contacts, 500) * float(options) ** min(int(problem.holding.sum()), 100)
     return None
+
+
+Options = list[tuple[list[int], list[int]]]
 
 
 @dataclass(frozen=True)
@@ -178,7 +186,7 @@ class _Laws:
 
     rows: np.ndarray
     constants: np.ndarray
-    alternatives: list[list[tuple[list[int], list[int]]]]
+    alternatives: list[Options]
 
 
 def _pair_laws(problem: LinearComplementarity | MixedComplementarity) -> _Laws:
@@ -186,7 +194,7 @@ def _pair_laws(problem: LinearComplementarity | MixedComplementarity) -> _Laws:
     free = problem.free if isinstance(problem, MixedComplementarity) else np.zeros(n, dtype=bool)
     rows = np.vstack([np.eye(n), dense(problem.matrix)])
     constants = np.concatenate([np.zeros(n), problem.offset])
-    alternatives: list[list[tuple[list[int], list[int]]]] = [
+    alternatives: list[Options] = [
         [([n + i], [])] if free[i] else [([i], [n + i]), ([n + i], [i])]  # x = 0 ≤ y  or  y = 0 ≤ x
         for i in range(n)
     ]
@@ -194,22 +202,68 @@ def _pair_laws(problem: LinearComplementarity | MixedComplementarity) -> _Laws:
 
 
 def _contact_laws(problem: FrictionalContact) -> _Laws:
-    n, patches = problem.size, len(problem.tangential)
-    identity = np.eye(n)
-    limit_rows = np.zeros((patches, n))
+    n, identity = problem.size, np.eye(problem.size)
+    delassus, free_velocity = dense(problem.delassus), problem.free_velocity
+    rows, constants = [*identity, *delassus], [*np.zeros(n), *free_velocity]
+
+    def expression(row: np.ndarray, constant: float) -> int:
+        rows.append(row)
+        constants.append(constant)
+        return len(rows) - 1
+
+    limit_rows = np.zeros((len(problem.tangential), n))
     limit_rows[:, problem.normal] = problem.friction.toarray()
-    tangential = identity[problem.tangential[:, 0]] if patches else np.zeros((0, n))
-    delassus = dense(problem.delassus)
-    rows = np.vstack([identity, delassus, -delassus, limit_rows - tangential, limit_rows + tangential])
-    constants = np.concatenate(
-        [np.zeros(n), problem.free_velocity, -problem.free_velocity, problem.limit, problem.limit]
-    )
-    alternatives: list[list[tuple[list[int], list[int]]]] = [[([n + i], [])] for i in problem.bilateral]
+    alternatives: list[Options] = [[([n + i], [])] for i in problem.bilateral]
     alternatives += [[([i], [n + i]), ([n + i], [i])] for i in problem.normal]
-    for k, row in enumerate(problem.tangential[:, 0]):
-        below, above = 3 * n + k, 3 * n + patches + k  # ρ − λ_T and ρ + λ_T
-        alternatives.append([([n + row], [below, above]), ([above], [n + row]), ([below], [2 * n + row])])
-    return _Laws(rows, constants, alternatives)
+    for k, patch in enumerate(problem.tangential):
+        if not problem.holding[k]:
+            alternatives.append([(list(patch), [])])
+            continue
+        force, limit = identity[patch], (limit_rows[k], float(problem.limit[k]))
+        backwards = (-delassus[patch], -free_velocity[patch])  # −v_T, along which friction acts
+        if len(patch) == 1:
+            below = expression(limit[0] - force[0], limit[1])  # ρ − λ_T
+            above = expression(limit[0] + force[0], limit[1])
+            reverse = expression(backwards[0][0], float(backwards[1][0]))
+            row = n + patch[0]
+            alternatives.append([([row], [below, above]), ([above], [row]), ([below], [reverse])])
+        else:
+            stick = [n + row for row in patch]
+            alternatives.append(
+                _polygon_options(expression, problem.polygon or 4, force, limit, backwards, stick)
+            )
+    return _Laws(np.array(rows), np.array(constants), alternatives)
+
+
+def _polygon_options(
+    expression: Callable[[np.ndarray, float], int],
+    sides: int,
+    force: np.ndarray,
+    limit: tuple[np.ndarray, float],
+    backwards: tuple[np.ndarray, np.ndarray],
+    stick: list[int],
+) -> Options:
+    """A friction polygon: stick anywhere inside, slip at one of its corners, or slip square to one of its edges."""
+    corners = RegularPolygon(1.0, sides).directions.T
+    following = np.roll(corners, -1, axis=0)
+    apothem = float(np.cos(np.pi / sides))
+    inside, towards_next, towards_last, outwards, from_corner, to_next = [], [], [], [], [], []
+    for corner, after in zip(corners, following, strict=True):
+        edge, outward = after - corner, (corner + after) / np.linalg.norm(corner + after)
+        inside.append(expression(apothem * limit[0] - outward @ force, apothem * limit[1]))
+        towards_next.append(expression(edge @ backwards[0], float(edge @ backwards[1])))
+        towards_last.append(expression(-edge @ backwards[0], -float(edge @ backwards[1])))
+        outwards.append(expression(outward @ backwards[0], float(outward @ backwards[1])))
+        from_corner.append(
+            expression(edge @ force - (edge @ corner) * limit[0], -float(edge @ corner) * limit[1])
+        )
+        to_next.append(expression((edge @ after) * limit[0] - edge @ force, float(edge @ after) * limit[1]))
+    options: Options = [(stick, inside)]
+    for k, corner in enumerate(corners):
+        held = [expression(corner[c] * limit[0] - force[c], corner[c] * limit[1]) for c in (0, 1)]
+        options.append((held, [towards_last[k], towards_next[k - 1]]))
+        options.append(([inside[k], towards_next[k]], [outwards[k], from_corner[k], to_next[k]]))
+    return options
 
 
 def _enumerate(problem: Any, laws: _Laws) -> SolutionSet:
@@ -226,19 +280,19 @@ def _enumerate(problem: Any, laws: _Laws) -> SolutionSet:
     widest = max(
         (len(side) for options in laws.alternatives for option in options for side in option), default=1
     )
-    zero = np.full((len(count), count.max(initial=1), 1), -1)
+    zero = np.full((len(count), count.max(initial=1), max(widest, 1)), -1)
     positive = np.full((len(count), count.max(initial=1), max(widest, 1)), -1)
     for law, options in enumerate(laws.alternatives):
         for option, (vanishing, remaining) in enumerate(options):
             zero[law, option, : len(vanishing)] = vanishing
             positive[law, option, : len(remaining)] = remaining
     limit = int(min(np.prod(count.astype(float)), MAX_COMBINATIONS))
-    points, lower, upper = solution_pieces(
+    points, lower, upper, doubtful = solution_pieces(
         np.ascontiguousarray(rows * weight[:, None]), constants * beta, zero, positive, count, limit
     )
     unit = 1.0 / (beta * weight[: 2 * n])
     pieces = [_piece(problem, *scaled, unit) for scaled in zip(points, lower, upper, strict=True)]
-    return SolutionSet(problem, _without_copies(pieces, unit[:n]), unit[:n], unit[n:])
+    return SolutionSet(problem, _without_copies(pieces, unit[:n]), unit[:n], unit[n:], int(doubtful))
 
 
 def _piece(problem: Any, point: np.ndarray, lower: np.ndarray, upper: np.ndarray, unit: np.ndarray) -> Piece:
@@ -276,20 +330,3 @@ def _coincide(piece: Piece, other: Piece, unit: np.ndarray) -> bool:
     one, two = piece.point / unit, other.point / unit
     size = max(float(np.abs(one).max(initial=0.0)), float(np.abs(two).max(initial=0.0)))
     return other.isolated and bool(np.all(np.abs(one - two) <= 1e-9 * size))
-
-
-def _through_polygon(
-    contact: FrictionalContact, conversion: Conversion[MixedComplementarity], found: SolutionSet
-) -> SolutionSet:
-    """Pieces of the polygonal problem in the contact's own forces; ranges follow from the corner weights' vertices."""
-    pieces = []
-    for piece in found.pieces:
-        if not piece.isolated:
-            raise NotApplicable(
-                "Polygonal friction with undetermined corner weights: enumerate the converted problem instead."
-            )
-        force = conversion.recover(piece.point)
-        image = contact.image(force)
-        pieces.append(Piece(force, True, force, force, image, image))
-    unit = np.ones(contact.size)
-    return SolutionSet(contact, _without_copies(pieces, unit), unit, unit)

@@ -9,8 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sparse
 
-from klapper.complementarity.convert import as_linear, dense, is_linear
+from klapper.complementarity.convert import as_linear, is_linear
+from klapper.complementarity.problem import LinearComplementarity
+
+MAX_DENSE = 5000
 
 
 def contradiction(problem: Any) -> str:
@@ -19,22 +23,22 @@ def contradiction(problem: Any) -> str:
         return ""
     from scipy.optimize import linprog
 
+    if not isinstance(problem, LinearComplementarity) and problem.size > MAX_DENSE:
+        return ""
     linear = as_linear(problem).problem
-    matrix = dense(linear.matrix)
+    matrix = sparse.csr_array(linear.matrix)
     if linear.size == 0:
         return ""
-    scale = np.abs(matrix).max(axis=1)
+    scale = abs(matrix).max(axis=1).toarray().ravel()
     scale = np.where(scale > 0, scale, 1.0)
-    size = np.abs(linear.offset / scale).max() or 1.0
+    with np.errstate(over="ignore"):
+        size = np.abs(linear.offset / scale).max() or 1.0
+    if not np.isfinite(size):
+        return ""
     offset = linear.offset / scale / size
-    certificate = linprog(
-        offset,
-        A_ub=(matrix / scale[:, None]).T,
-        b_ub=np.zeros(linear.size),
-        bounds=(0.0, 1.0),
-        method="highs",
-    )
-    if certificate.status != 0 or certificate.fun > -1e-7:
+    rows = sparse.csr_array(sparse.diags_array(1.0 / scale) @ matrix)
+    certificate = linprog(offset, A_ub=rows.T, b_ub=np.zeros(linear.size), bounds=(0.0, 1.0), method="highs")
+    if certificate.status != 0 or certificate.fun > -1e-7 or not _is_certificate(rows, offset, certificate.x):
         return ""
     names = [linear.names[i] for i in np.flatnonzero(certificate.x > 1e-9)]
     shown = ", ".join(names[:6]) + (" and others" if len(names) > 6 else "")
@@ -42,3 +46,9 @@ def contradiction(problem: Any) -> str:
         f"There is no solution: the inequalities of {shown} contradict each other for every choice of contact forces. "
         "Their prescribed motions cannot be fulfilled together."
     )
+
+
+def _is_certificate(rows: sparse.csr_array, offset: np.ndarray, d: np.ndarray) -> bool:
+    """Whether Aᵀd ≤ 0 to rounding; anything larger could be outweighed by enormous forces."""
+    rounding = 16 * offset.size * np.finfo(float).eps * (abs(rows).T @ d)
+    return bool(np.all(rows.T @ d <= rounding)) and bool(offset @ d < 0)

@@ -19,8 +19,9 @@ import numpy as np
 import scipy.sparse as sparse
 from scipy.sparse.linalg import LinearOperator
 
-from klapper.complementarity.checking import Matrix, as_names, as_square_matrix, as_vector
+from klapper.complementarity.checking import Matrix, as_names, as_sparse, as_square_matrix, as_vector
 from klapper.complementarity.errors import InvalidProblem
+from klapper.complementarity.problem import component_maxima, coupled_parts
 from klapper.complementarity.residuals import AMPLIFICATION, Residuals
 from klapper.convex import RegularPolygon
 
@@ -209,6 +210,16 @@ class FrictionalContact:
         return tuple(names)
 
     @cached_property
+    def holding(self) -> np.ndarray:
+        """Friction patches (s,) that can carry a force at all: a limit, or a normal contact to press them."""
+        return (self.limit > 0) | (np.diff(self.friction.indptr) > 0)
+
+    @cached_property
+    def diagonal_friction(self) -> bool:
+        """Whether the friction limit of patch i depends on normal contact i alone."""
+        return bool(self.friction.nnz == np.count_nonzero(self.friction.diagonal()))
+
+    @cached_property
     def interleaved(self) -> bool:
         """Whether rows are ordered contact by contact and each friction limit belongs to its own contact."""
         if len(self.bilateral) or len(self.tangential) not in (0, self.contacts):
@@ -216,11 +227,11 @@ class FrictionalContact:
         block = (
             np.arange(self.size).reshape(self.contacts, -1) if self.contacts else np.empty((0, 1), dtype=int)
         )
-        diagonal = self.friction.nnz == np.count_nonzero(self.friction.diagonal())
         layout = np.array_equal(block[:, 0], self.normal)
         return bool(
             layout
-            and (len(self.tangential) == 0 or (np.array_equal(block[:, 1:], self.tangential) and diagonal))
+            and (len(self.tangential) == 0 or np.array_equal(block[:, 1:], self.tangential))
+            and (len(self.tangential) == 0 or self.diagonal_friction)
         )
 
     def image(self, x: np.ndarray) -> np.ndarray:
@@ -250,39 +261,65 @@ class FrictionalContact:
             vector /= norm
         return np.full(self.size, norm)
 
+    @cached_property
+    def parts(self) -> np.ndarray | None:
+        """Number of the uncoupled part (size,) each row belongs to; None if all loads are of similar size anyway."""
+        load = np.abs(self.free_velocity)
+        present = load[load > 0]
+        if (
+            isinstance(self.delassus, LinearOperator)
+            or present.size == 0
+            or present.max() <= 1e4 * present.min()
+        ):
+            return None
+        first = self.tangential[:, 0]
+        patch, normal = self.friction.nonzero()
+        rows = np.concatenate([first, first[patch]])  # rows of one friction law belong together
+        columns = np.concatenate([self.tangential[:, -1], self.normal[normal]])
+        laws = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(self.size, self.size))
+        part = coupled_parts(sparse.csr_array(self.delassus) + laws)
+        return part if part.max(initial=0) > 0 else None
+
+    def velocity_scale(self, terms: np.ndarray) -> np.ndarray:
+        """The unit (size,) in which velocities are judged, from the size of the terms they are made of."""
+        part = np.zeros(self.size, dtype=int) if self.parts is None else self.parts
+        load = component_maxima(part, np.abs(self.free_velocity))
+        unit = np.minimum(component_maxima(part, terms), AMPLIFICATION * load)
+        return np.where(np.isfinite(unit), unit, 1.0)
+
     def residuals(self, x: np.ndarray) -> Residuals:
         """Residuals in units of the largest velocity term and of the force that would cause it at that contact.
 
-        The velocity unit counts at most as ``AMPLIFICATION`` times the largest free velocity.
+        Contacts that no entry of W couples are measured each in their own unit. The velocity unit counts at most as
+        ``AMPLIFICATION`` times the largest free velocity.
         """
         velocity = self.image(x)
-        pushed = (
-            self._magnitude @ np.abs(x)
-            if self._magnitude is not None
-            else np.abs(velocity - self.free_velocity)
-        )
-        load = float(np.abs(self.free_velocity).max(initial=0.0)) or np.inf
-        scale = (
-            min(float((np.abs(self.free_velocity) + pushed).max(initial=0.0)), AMPLIFICATION * load) or 1.0
-        )
+        sparse_or_dense = self._magnitude is not None
+        pushed = self._magnitude @ np.abs(x) if sparse_or_dense else np.abs(velocity - self.free_velocity)
+        scale = self.velocity_scale(np.abs(self.free_velocity) + pushed)
         v = velocity / scale
         mobility = self.mobility
         softest = float(mobility.max(initial=0.0)) or 1.0
-        f_n = x[self.normal] * np.where(mobility[self.normal] > 0, mobility[self.normal], softest) / scale
+        unit = np.where(mobility > 0, mobility, softest) / scale
+        f_n = x[self.normal] * unit[self.normal]
         equation = float(np.abs(v[self.bilateral]).max(initial=0.0))
         v_n = v[self.normal]
         pair = np.minimum(f_n, v_n)
 
         weight = mobility[self.tangential].max(axis=1, initial=0.0)
-        weight = np.where(weight > 0, weight, softest) / scale
+        weight = np.where(weight > 0, weight, softest) / scale[self.tangential[:, 0]]
         f_t = x[self.tangential] * weight[:, None]
         v_t = v[self.tangential]
         radius = self.friction_limits(x) * weight
         slip_map = np.linalg.norm(f_t - self.project_friction(f_t - v_t, radius), axis=1)
         outside = np.linalg.norm(f_t - self.project_friction(f_t, radius), axis=1)
-        gap = np.abs(self.dissipation_support(v_t, radius) + np.sum(f_t * v_t, axis=1))
+        gap = np.abs(self.dissipation_support(v_t, radius) + np.sum(f_t * v_t, axis=1)) / np.maximum(
+            radius, 1.0
+        )
         return Residuals(
-            complementarity=float(np.abs(f_n * v_n).max(initial=0.0)),
+            complementarity=float(
+                (np.minimum(np.abs(f_n), 1.0) * np.minimum(np.abs(v_n), 1.0)).max(initial=0.0)
+            ),
             natural_map=float(max(np.abs(pair).max(initial=0.0), slip_map.max(initial=0.0), equation)),
             feasibility=float(max(abs(pair.min(initial=0.0)), equation)),
             cone_violation=float(outside.max(initial=0.0)),
@@ -311,12 +348,12 @@ class FrictionalContact:
         Open: no normal force. Slip: tangential velocity above ``tolerance`` times the largest velocity term.
         """
         velocity = self.image(x)
-        pushed = np.abs(velocity - self.free_velocity)
-        scale = float((np.abs(self.free_velocity) + pushed).max(initial=0.0)) or 1.0
+        scale = self.velocity_scale(np.abs(self.free_velocity) + np.abs(velocity - self.free_velocity))
         force = x[self.normal] * self.mobility[self.normal]
-        state = np.where(force > tolerance * scale, SLIP, OPEN)
-        if len(self.tangential) == self.contacts:
-            sliding = np.linalg.norm(velocity[self.tangential], axis=1) > tolerance * scale
+        state = np.where(force > tolerance * scale[self.normal], SLIP, OPEN)
+        if len(self.tangential) == self.contacts and self.diagonal_friction:
+            speed = np.linalg.norm(velocity[self.tangential], axis=1)
+            sliding = speed > tolerance * scale[self.tangential[:, 0]]
             holds = self.friction_limits(x) > 0
             state[(state == SLIP) & ~sliding & holds] = STICK
         return state
@@ -328,7 +365,7 @@ class FrictionalContact:
 
 def _friction_matrix(friction: Any, patches: int, contacts: int) -> sparse.csr_array:
     if sparse.issparse(friction) or np.ndim(friction) == 2:
-        matrix = sparse.csr_array(friction, dtype=float)
+        matrix = as_sparse(sparse.csr_array(friction), "friction")
         if matrix.shape != (patches, contacts):
             raise InvalidProblem(f"friction has shape {matrix.shape}, expected ({patches}, {contacts}).")
         return matrix

@@ -17,7 +17,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from klapper.complementarity.convert import as_linear, dense
+from klapper.complementarity.checking import as_vector
+from klapper.complementarity.convert import Conversion, as_linear, dense
 from klapper.complementarity.dispatch import solve
 from klapper.complementarity.errors import ComplementarityError, InvalidProblem
 from klapper.complementarity.lemke import Lemke
@@ -56,8 +57,9 @@ class BranchEvent:
 class Branch:
     """Verified solutions along the parameter.
 
-    ``parameter`` (k,), ``x`` (k, n) and ``y`` (k, n); ``closed`` (k, n) tells which unknowns are in the basis;
-    ``number`` (k,) counts up whenever the branch was lost and another one taken; ``events`` in the order met.
+    ``parameter`` (k,), ``x`` (k, n) and ``y`` (k, n) in the user's unknowns; ``closed`` (k, m) tells which unknowns of
+    the linear problem are in the basis; ``number`` (k,) counts up whenever the branch was lost and another one taken;
+    ``events`` in the order met.
     """
 
     parameter: np.ndarray
@@ -101,8 +103,10 @@ def follow(
     >>> [event.kind for event in branch.events], branch.folds.round(12).tolist()
     (['closes', 'fold', 'end'], [0.0])
     """
-    if not steps >= 1 or start == stop:
-        raise InvalidProblem(f"follow needs start ≠ stop and steps ≥ 1, got {start}, {stop} and {steps}.")
+    if not steps >= 1 or start == stop or not np.isfinite([start, stop]).all():
+        raise InvalidProblem(
+            f"follow needs finite start ≠ stop and steps ≥ 1, got {start}, {stop} and {steps}."
+        )
     if at_fold not in ("turn", "jump"):
         raise InvalidProblem(f"at_fold is {at_fold!r}; allowed are 'turn' and 'jump'.")
     return _Tracer(family, float(start), float(stop), steps, at_fold == "jump", tolerance).trace(first)
@@ -123,22 +127,31 @@ class _Tracer:
         self.tolerance = tolerance
         self.direction = 1.0
         self.branch = 0
+        self.closed: Any = None
         self.points: list[tuple[float, np.ndarray, np.ndarray, np.ndarray, int, tuple[str, ...]]] = []
         self.events: list[BranchEvent] = []
 
-    def problem(self, s: float) -> LinearComplementarity | None:
-        """The problem at s, or None where the family has no finite value (exactly at a critical speed)."""
+    def conversion(self, s: float) -> Conversion[LinearComplementarity] | None:
+        """The linear problem at s with the way back, or None where there is none (exactly at a critical speed)."""
         try:
             with np.errstate(all="ignore"):
-                return as_linear(self.family(s)).problem
+                found = as_linear(self.family(s))
         except (ZeroDivisionError, FloatingPointError, np.linalg.LinAlgError, InvalidProblem):
             return None
+        return found if self.closed is None or found.problem.size == len(self.closed) else None
+
+    def problem(self, s: float) -> LinearComplementarity | None:
+        found = self.conversion(s)
+        return None if found is None else found.problem
 
     def trace(self, first: Any) -> Branch:
-        problem = as_linear(self.family(self.start)).problem
-        x = solve(problem, tolerance=self.tolerance).x if first is None else np.asarray(first, dtype=float)
+        conversion = as_linear(self.family(self.start))
+        if first is None:
+            x = solve(conversion.problem, tolerance=self.tolerance).x
+        else:
+            x = conversion.lift(as_vector(first, "first", self.family(self.start).size))
         self.s, self.closed = self.start, x > 0
-        if not problem.residuals(x).worst <= self.tolerance or not self.record(self.start):
+        if not conversion.problem.residuals(x).worst <= self.tolerance or not self.record(self.start):
             raise InvalidProblem("first is not a solution of the problem at start, or its basis is singular.")
         while len(self.points) < self.limit:
             if not self.advance():
@@ -163,7 +176,7 @@ class _Tracer:
         target = self.s + self.direction * self.step
         if (target - last) * np.sign(self.stop - self.start) * self.direction >= 0:
             target = last
-        while self.problem(target) is None and target != last:  # exactly on a critical value
+        if self.problem(target) is None and target != last:  # exactly on a critical value
             target -= 1e-3 * (target - self.s)
         if not self.smooth(target):
             if abs(self.step) > SMALLEST_STEP * abs(self.length):
@@ -247,45 +260,49 @@ class _Tracer:
         return 0.5 * (low + high)
 
     def exchange(self, target: float) -> bool:
-        """Go to the first contact that changes before the target and exchange it; otherwise the branch is lost."""
-        crossing = self.first_crossing(target)
-        if crossing is None:
+        """Go to the first contacts that change before the target and exchange them; otherwise the branch is lost."""
+        crossings = self.first_crossings(target)
+        if not crossings:
             return self.lose(target)
-        self.s, i = crossing
-        name = self.points[-1][5][i]
+        self.s = crossings[0][0]
+        together = [i for _, i in crossings]
+        names = self.points[-1][5]
         self.record(self.s)
-        other = self.closed.copy()
-        other[i] = ~other[i]
-        self.events.append(BranchEvent("closes" if other[i] else "opens", self.s, name))
         ahead = 1e-7 * self.length * self.direction
-        for sign in (1.0, -1.0):
-            if self.admissible(self.s + sign * ahead, other):
+        for group in [together] if len(together) == 1 else [together, *([i] for i in together)]:
+            other = self.closed.copy()
+            other[group] = ~other[group]
+            for sign in (1.0, -1.0):
+                if not self.admissible(self.s + sign * ahead, other):
+                    continue
+                kinds: list[EventKind] = ["closes" if other[i] else "opens" for i in group]
+                self.events += [
+                    BranchEvent(kind, self.s, names[i]) for kind, i in zip(kinds, group, strict=True)
+                ]
                 self.closed = other
                 if sign > 0:
                     return True
-                self.events.append(BranchEvent("fold", self.s, name))
+                self.events.append(BranchEvent("fold", self.s, names[group[0]]))
                 if self.jump:
                     return self.resume(self.s, ahead, "it turns back")
                 self.direction = -self.direction
                 return True
         return self.resume(self.s, ahead)
 
-    def first_crossing(self, target: float) -> tuple[float, int] | None:
-        """Nearest parameter at which a margin passes through zero (not through infinity), and its index."""
+    def first_crossings(self, target: float) -> list[tuple[float, int]]:
+        """Nearest parameter at which margins pass through zero (not through infinity), with their indices."""
         here, there = self.margins(self.s, self.closed), self.margins(target, self.closed)
         if here is None or there is None:
-            return None
+            return []
         size = np.maximum(here[1], there[1])
-        best: tuple[float, int] | None = None
+        found: list[tuple[float, int]] = []
         for i in np.flatnonzero(there[0] < -ROUND_OFF * there[1]):
-            root = (
-                self.s
-                if here[0][i] <= ROUND_OFF * here[1][i]
-                else self.zero_of_margin(int(i), target, size[i])
-            )
-            if root is not None and (best is None or abs(root - self.s) < abs(best[0] - self.s)):
-                best = (root, int(i))
-        return best
+            touching = here[0][i] <= ROUND_OFF * here[1][i]
+            root = self.s if touching else self.zero_of_margin(int(i), target, size[i])
+            if root is not None:
+                found.append((root, int(i)))
+        found.sort(key=lambda crossing: abs(crossing[0] - self.s))
+        return [crossing for crossing in found if abs(crossing[0] - found[0][0]) <= 1e-9 * abs(self.length)]
 
     def zero_of_margin(self, i: int, target: float, size: float) -> float | None:
         """Bisection; None if the margin is not small where it changes its sign (a pole)."""
@@ -341,5 +358,8 @@ class _Tracer:
             self.tolerance, ROUND_OFF * 10
         ):
             return False
-        self.points.append((s, x, problem.image(x), self.closed.copy(), self.branch, problem.names))
+        original, conversion = self.family(s), self.conversion(s)
+        assert conversion is not None
+        point = conversion.recover(x)
+        self.points.append((s, point, original.image(point), self.closed.copy(), self.branch, problem.names))
         return True

@@ -17,7 +17,10 @@ import numpy as np
 from klapper.complementarity.checking import as_vector
 from klapper.complementarity.convert import as_linear, dense, is_linear
 from klapper.complementarity.errors import InvalidProblem, IterationLimit, RayTermination
+from klapper.complementarity.problem import LinearComplementarity
 from klapper.complementarity.solver import Answer
+
+MAX_SIZE = 5000
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,10 @@ class Lemke:
     name = "lemke"
 
     def obstacle(self, problem: Any) -> str:
-        if is_linear(problem):
+        if is_linear(problem) and problem.size <= MAX_SIZE:
             return ""
+        if is_linear(problem):
+            return f"Lemke works on a dense table of at most {MAX_SIZE} unknowns; the problem has {problem.size}."
         return f"Lemke solves linear problems, and planar or polygonal friction; this is a {problem.kind}."
 
     def attempt(self, problem: Any, start: np.ndarray | None, tolerance: float) -> Answer:
@@ -56,11 +61,7 @@ class Lemke:
             dense(linear.matrix), linear.offset, covering, self._basis(n, start), pivot_limit, tolerance, x
         )
         if status == RAY:
-            raise RayTermination(
-                f"Lemke ended on a ray after {pivots} pivots: no solution on the path of this covering vector. For a "
-                "positive semidefinite matrix there is none at all (the contacts cannot carry the load); otherwise "
-                "another covering vector or start basis may find one."
-            )
+            raise RayTermination(f"Lemke ended on a ray after {pivots} pivots: {meaning_of_ray(linear)}")
         if status == LIMIT:
             raise IterationLimit(f"Lemke stopped after {pivots} pivots without reaching a solution.")
         if status != SOLVED and not np.isfinite(residual):
@@ -74,6 +75,8 @@ class Lemke:
         chosen = np.zeros(n, dtype=bool)
         if self.basis is not None:
             basis = np.asarray(self.basis)
+            if basis.dtype == bool and basis.shape != (n,):
+                raise InvalidProblem(f"basis has shape {basis.shape}, expected ({n},).")
             basis = basis if basis.dtype == bool else basis.astype(int)
             if basis.dtype != bool and basis.size and (basis.min() < 0 or basis.max() >= n):
                 raise InvalidProblem(f"basis names unknown {basis.max()}, but there are only {n} unknowns.")
@@ -81,3 +84,26 @@ class Lemke:
         elif start is not None:
             chosen = start > 0
         return chosen
+
+
+def meaning_of_ray(problem: LinearComplementarity) -> str:
+    """What a ray says about existence: a proof for semidefinite matrices, little if the matrix is not copositive.
+
+    A matrix is not copositive if xᵀA x < 0 for some x ≥ 0, here looked for with one or two forces.
+    """
+    matrix, names = dense(problem.matrix), problem.names
+    symmetric = matrix + matrix.T
+    diagonal = np.diag(symmetric)
+    alone = np.flatnonzero(diagonal < 0)
+    rest = np.sqrt(np.maximum(diagonal, 0.0))
+    pairs = np.argwhere(np.triu(symmetric < -np.outer(rest, rest) * (1 + 1e-12) - 1e-300, 1))
+    if alone.size or pairs.size:
+        culprits = names[alone[0]] if alone.size else " and ".join(names[i] for i in pairs[0])
+        return (
+            f"no solution on the path of this covering vector. The matrix is not copositive (a force in {culprits} "
+            "moves its contact further in), so that another covering vector or start basis may find one."
+        )
+    return (
+        "no solution on the path of this covering vector. For a positive semidefinite matrix there is none at all (the "
+        "contacts cannot carry the load); otherwise another covering vector or start basis may find one."
+    )

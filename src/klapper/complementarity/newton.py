@@ -104,7 +104,7 @@ class Newton:
             iterations += spent + path.iterations
             if path.residual <= tolerance:
                 exact = polished(scaled.mapping, path, measure)
-                return Answer(exact.x * scaled.unit, iterations, f"start {count + 1}")
+                return Answer(exact.x * scaled.unit, iterations)
             least = min(least, path.residual)
         raise IterationLimit(_failure(problem, least, iterations, tolerance))
 
@@ -256,7 +256,7 @@ def _compiled_linear(
         problem.matrix, problem.offset, _free(problem), guess, tolerance, max_iterations
     )
     if converged and problem.residuals(x).worst <= tolerance:
-        return Answer(x, iterations, "compiled")
+        return Answer(x, iterations)
     return None
 
 
@@ -282,7 +282,7 @@ def _compiled_contact(
     )
     force = x * mapping.force_unit
     if converged and contact.residuals(force).worst <= tolerance:
-        return Answer(force, iterations, "compiled")
+        return Answer(force, iterations)
     return None
 
 

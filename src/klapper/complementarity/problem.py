@@ -20,6 +20,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sparse
+from scipy.sparse.csgraph import connected_components
 
 from klapper.complementarity.checking import Matrix, as_names, as_square_matrix, as_vector
 from klapper.complementarity.errors import InvalidProblem
@@ -195,6 +196,8 @@ def linear_residuals(matrix: Matrix, offset: np.ndarray, x: np.ndarray, free: np
         from klapper.complementarity.kernels.linear import pair_residuals
 
         return Residuals(*pair_residuals(matrix, offset, np.ascontiguousarray(x, dtype=float), free))
+    if offset.size == 0:
+        return Residuals()
     magnitude = abs(matrix)
     row_scale = np.minimum(np.abs(offset) + magnitude @ np.abs(x), AMPLIFICATION * load_scale(matrix, offset))
     weight = np.divide(1.0, row_scale, out=np.zeros_like(row_scale), where=row_scale > 0)
@@ -208,9 +211,21 @@ def load_scale(matrix: Matrix, offset: np.ndarray) -> np.ndarray:
     if not offset.any():
         return np.full(offset.size, np.inf)
     if sparse.issparse(matrix):
-        return np.full(offset.size, np.abs(offset).max())
+        return component_maxima(coupled_parts(matrix), np.abs(offset))
     row, _, _ = equilibrium(matrix, offset)
     return np.abs(row * offset).max() / row
+
+
+def coupled_parts(pattern: Matrix) -> np.ndarray:
+    """Number of the part (n,) that each unknown belongs to; parts are not coupled by any entry."""
+    return connected_components(sparse.csr_array(pattern), directed=False)[1]
+
+
+def component_maxima(part: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The largest value (n,) within the part of each unknown; infinite where a part has none above zero."""
+    largest = np.zeros(part.max(initial=-1) + 1)
+    np.maximum.at(largest, part, values)
+    return np.where(largest > 0, largest, np.inf)[part]
 
 
 def equilibrium(matrix: np.ndarray, offset: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
@@ -230,7 +245,7 @@ def scaled_residuals(x: np.ndarray, y: np.ndarray, free: np.ndarray) -> Residual
     pair = np.abs(np.minimum(x, y)).max(initial=0.0)
     violated = abs(np.minimum(x, y).min(initial=0.0))
     return Residuals(
-        complementarity=float(np.abs(x * y).max(initial=0.0)),
+        complementarity=float((np.minimum(np.abs(x), 1.0) * np.minimum(np.abs(y), 1.0)).max(initial=0.0)),
         natural_map=float(max(pair, equation)),
         feasibility=float(max(violated, equation)),
     )

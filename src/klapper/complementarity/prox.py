@@ -100,7 +100,7 @@ class Prox:
         )
         if not (residual <= tolerance and np.all(np.isfinite(force))):
             raise IterationLimit(self._failure(iterations, residual, tolerance, remark))
-        return Answer(force, iterations, remark)
+        return Answer(force, iterations)
 
     def _joint(
         self, matrix: Any, free: np.ndarray, laws: Laws, force: np.ndarray, factor: np.ndarray, goal: float

@@ -25,6 +25,7 @@ class ReferenceProblem:
     ``motions``   every complementary quantity y that a solution can have; empty if there is no solution
     ``forces``    the solution x, if it is unique, else None
     ``friendly``  whether every applicable solver must succeed (convex, or friction of moderate size)
+    ``certain``   solvers that must succeed even if the problem is not friendly
     """
 
     name: str
@@ -33,6 +34,7 @@ class ReferenceProblem:
     source: str
     forces: np.ndarray | None = None
     friendly: bool = True
+    certain: tuple[str, ...] = ("enumeration",)
 
 
 def reference_problems() -> list[ReferenceProblem]:
@@ -47,11 +49,17 @@ def reference_problems() -> list[ReferenceProblem]:
 
 
 def _reference(
-    name: str, problem: Any, forces: Any, source: str, *, friendly: bool = True
+    name: str,
+    problem: Any,
+    forces: Any,
+    source: str,
+    *,
+    friendly: bool = True,
+    certain: tuple[str, ...] = ("enumeration",),
 ) -> ReferenceProblem:
     """A problem with a unique solution given by its forces."""
     x = np.asarray(forces, dtype=float)
-    return ReferenceProblem(name, problem, (problem.image(x),), source, x, friendly)
+    return ReferenceProblem(name, problem, (problem.image(x),), source, x, friendly, certain)
 
 
 def _frictionless_impacts() -> list[ReferenceProblem]:
@@ -153,6 +161,7 @@ def _pivoting_classics() -> list[ReferenceProblem]:
             last,
             "Murty (1978): exponentially many pivots for simple rules",
             friendly=False,
+            certain=("enumeration", "lemke", "newton"),
         ),
         ReferenceProblem(
             "sliding rod before the paradox",
@@ -160,6 +169,7 @@ def _pivoting_classics() -> list[ReferenceProblem]:
             (np.array([1.0]), np.array([0.0])),
             "Painlevé: W_NN − μ W_NT < 0 while the free motion separates: two solutions",
             friendly=False,
+            certain=("enumeration", "lemke", "newton"),
         ),
         ReferenceProblem(
             "sliding rod in the paradox",
@@ -174,6 +184,7 @@ def _pivoting_classics() -> list[ReferenceProblem]:
             [2.0, 1.0],
             "monotone, not symmetric, zero diagonal",
             friendly=False,
+            certain=("enumeration", "lemke", "newton"),
         ),
     ]
 
@@ -249,6 +260,7 @@ def _friction() -> list[ReferenceProblem]:
             (np.array([0.0, speed, 0.0, -speed]),),
             "Waltersberger 5.1.4, μ = 0.3, M = 1.2 M₀: one solution",
             friendly=False,
+            certain=("enumeration", "lemke", "newton"),
         ),
         ReferenceProblem(
             "wedged disc, both",
@@ -256,6 +268,7 @@ def _friction() -> list[ReferenceProblem]:
             (np.zeros(4), np.array([0.0, fast, 0.0, -fast])),
             "Waltersberger 5.1.4, μ = 0.5, M = 1.2 M₀: rest and rotation",
             friendly=False,
+            certain=("enumeration", "lemke", "newton"),
         ),
     ]
 

@@ -18,11 +18,10 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A solver's claim: the point (n,), how many iterations or pivots it took, and a remark for the log."""
+    """A solver's claim: the point (n,), and how many iterations or pivots it took."""
 
     x: np.ndarray
     iterations: int
-    remark: str = ""
 
 
 class Solver(Protocol):

@@ -26,13 +26,14 @@ from klapper.complementarity.errors import ComplementarityError, NotApplicable
 from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity, equilibrium
 from klapper.complementarity.solution import Solution
+from klapper.convex import RegularPolygon
 
 RANK = 1e-10
 CLOSED = 1e-8
 WIDTH = 1e-7
 MAX_SIZE = 3000
 
-Answer = Literal["unique", "not unique", "undecided"]
+Verdict = Literal["unique", "not unique", "undecided"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Uniqueness:
     """
 
     names: tuple[str, ...]
-    motion: Answer
+    motion: Verdict
     motions: np.ndarray
     forces: np.ndarray
     lower: np.ndarray
@@ -226,30 +227,61 @@ def _contact_face(problem: FrictionalContact, x: np.ndarray) -> _Face:
     normals = problem.normal[closed]
     by_normal = np.eye(n)[:, normals]
     friction = problem.friction.toarray()[:, closed]
-    sticking = []
+    sticking, edges = [], []
     for k, rows in enumerate(problem.tangential):
         sliding = velocity[rows]
         speed = float(np.linalg.norm(sliding))
-        if speed > CLOSED * scale and problem.polygon is None:
-            by_normal[rows] -= np.outer(
-                sliding / speed, friction[k]
-            )  # λ_T = −ρ v_T/|v_T| follows its normal forces
-        elif speed <= CLOSED * scale and (friction[k].any() or problem.limit[k] > 0):
+        if not problem.holding[k]:
+            continue
+        if speed <= CLOSED * scale:
             sticking.append(k)
             directions.append(np.eye(n)[:, rows])
+        elif problem.polygon is None:  # λ_T = −ρ v_T/|v_T| follows its normal forces
+            by_normal[rows] -= np.outer(sliding / speed, friction[k])
+        else:  # at the corners of the polygon that dissipate most: one, or two with the edge between them
+            corners = _best_corners(problem.polygon, -sliding / speed)
+            by_normal[rows] += np.outer(corners[0], friction[k])
+            if len(corners) == 2:
+                edges.append((k, corners[0], corners[1] - corners[0]))
+                along = np.zeros((n, 1))
+                along[rows, 0] = corners[1] - corners[0]
+                directions.append(along)
     basis = np.hstack([*directions, by_normal])
     null = basis @ _null_space(dense(problem.delassus) @ basis)
     limits = problem.friction_limits(x)
     slopes = problem.friction.toarray() @ null[problem.normal]
-    rows, offsets, discs = [null[normals]], [np.maximum(x[normals], 0.0)], []
+    inequalities, offsets, discs = [null[normals]], [np.maximum(x[normals], 0.0)], []
     for k in sticking:
         patch = problem.tangential[k]
-        if len(patch) == 1:
-            rows += [slopes[k] - null[patch], slopes[k] + null[patch]]
-            offsets += [limits[k] - x[patch], limits[k] + x[patch]]
-        else:
+        if len(patch) == 2 and problem.polygon is None:
             discs.append((null[patch], x[patch], slopes[k], float(limits[k])))
-    return _Face(np.ones(n), x, null, np.vstack(rows), np.concatenate(offsets), tuple(discs))
+            continue
+        facets, apothem = _facets(problem.polygon if len(patch) == 2 else None)
+        inequalities.append(apothem * slopes[k] - facets @ null[patch])
+        offsets.append(apothem * limits[k] - facets @ x[patch])
+    for k, corner, edge in edges:  # 0 ≤ share of the second corner ≤ ρ
+        patch, length = problem.tangential[k], edge @ edge
+        share_slope = (edge @ null[patch] - (edge @ corner) * slopes[k]) / length
+        share = (edge @ x[patch] - (edge @ corner) * limits[k]) / length
+        inequalities.append(np.vstack([share_slope, slopes[k] - share_slope]))
+        offsets.append(np.array([share, limits[k] - share]))
+    return _Face(np.ones(n), x, null, np.vstack(inequalities), np.concatenate(offsets), tuple(discs))
+
+
+def _best_corners(sides: int, direction: np.ndarray) -> np.ndarray:
+    """The one or two corners (k, 2) of the unit polygon that lie furthest in a direction."""
+    corners = RegularPolygon(1.0, sides).directions.T
+    reach = corners @ direction
+    return corners[reach >= reach.max() - CLOSED]
+
+
+def _facets(sides: int | None) -> tuple[np.ndarray, float]:
+    """Outward normals of the unit polygon and their distance from the centre; of the interval [−1, 1] for None."""
+    if sides is None:
+        return np.array([[1.0], [-1.0]]), 1.0
+    corners = RegularPolygon(1.0, sides).directions.T
+    middle = corners + np.roll(corners, -1, axis=0)
+    return middle / np.linalg.norm(middle, axis=1, keepdims=True), float(np.cos(np.pi / sides))
 
 
 def _null_space(matrix: np.ndarray) -> np.ndarray:
@@ -285,7 +317,7 @@ def _echelon(basis: np.ndarray) -> np.ndarray:
 
 def _motion(
     problem: Any, solution: Solution[Any]
-) -> tuple[Answer, np.ndarray, tuple[np.ndarray, np.ndarray] | None]:
+) -> tuple[Verdict, np.ndarray, tuple[np.ndarray, np.ndarray] | None]:
     """Whether the motion is unique, the known motions, and bounds over all solutions if they were enumerated."""
     here = solution.y[None]
     if _is_frictionless(problem):
@@ -330,7 +362,7 @@ def _is_monotone(matrix: np.ndarray) -> bool:
     return bool(np.linalg.eigvalsh(scaled).min() >= -1e-12 * max(1.0, np.abs(scaled).max()))
 
 
-def _monotone_motion(problem: LinearComplementarity, solution: Solution[Any]) -> Answer:
+def _monotone_motion(problem: LinearComplementarity, solution: Solution[Any]) -> Verdict:
     """Motion range over the solution face {x ≥ 0, A x + b ≥ 0, (A + Aᵀ)(x − x̄) = 0, bᵀ(x − x̄) = 0}."""
     matrix, x = dense(problem.matrix), solution.x
     size = np.abs(x).max(initial=0.0) or 1.0

@@ -11,6 +11,7 @@ from numba import njit
 from klapper.complementarity.kernels.polyhedron import ranges
 
 RANK = 1e-10
+EPS = np.finfo(np.float64).eps
 ACCEPT = 1e-9
 ROUND_OFF = 1e-13
 
@@ -23,7 +24,7 @@ def solution_pieces(
     positive: np.ndarray,
     alternatives: np.ndarray,
     limit: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """Pieces of the solution set.
 
     ``rows`` R (E, n) and ``constants`` c (E,): the expressions; the first n of them must be the unknowns and the next n
@@ -31,7 +32,8 @@ def solution_pieces(
     each alternative, padded with -1. ``alternatives`` (laws,): how many each law has. At most ``limit`` pieces are
     kept.
 
-    Returns points (pieces, n) and lower and upper bounds (pieces, 2 n).
+    Returns points (pieces, n), lower and upper bounds (pieces, 2 n), and the number of combinations dropped although
+    their equations are singular only to rounding.
     """
     laws = alternatives.size
     n = rows.shape[1]
@@ -39,6 +41,7 @@ def solution_pieces(
     lower = np.empty((limit, 2 * n))
     upper = np.empty((limit, 2 * n))
     found = 0
+    doubtful = 0
     choice = np.zeros(laws, np.int64)
     system = np.empty((n, n + 1))
     inequality = np.empty(positive.shape[0] * positive.shape[2] + 1, np.int64)
@@ -57,7 +60,8 @@ def solution_pieces(
                 if k >= 0:
                     inequality[inequalities] = k
                     inequalities += 1
-        rank = eliminate(system, column_order)
+        rank, gap = eliminate(system, column_order)
+        doubt = rank < n and gap > 64 * n * EPS
         if consistent(system, rank):
             x[:] = 0.0
             for r in range(rank):
@@ -83,6 +87,9 @@ def solution_pieces(
                 if found < limit:
                     points[found] = x
                 found += 1
+                doubt = False
+        if doubt:
+            doubtful += 1
         law = 0
         while law < laws:
             choice[law] += 1
@@ -93,12 +100,15 @@ def solution_pieces(
         if law == laws:
             break
     kept = min(found, limit)
-    return points[:kept], lower[:kept], upper[:kept]
+    return points[:kept], lower[:kept], upper[:kept], doubtful
 
 
 @njit(cache=True)
-def eliminate(system: np.ndarray, column_order: np.ndarray) -> int:
-    """Gauss–Jordan with full pivoting on (n, n + 1); returns the rank. Columns are permuted in ``column_order``."""
+def eliminate(system: np.ndarray, column_order: np.ndarray) -> tuple[int, float]:
+    """Gauss–Jordan with full pivoting on (n, n + 1); columns are permuted in ``column_order``.
+
+    Returns the rank and, relative to the first pivot, the largest entry that was taken for zero.
+    """
     n = system.shape[0]
     for j in range(n):
         column_order[j] = j
@@ -112,7 +122,7 @@ def eliminate(system: np.ndarray, column_order: np.ndarray) -> int:
         if k == 0:
             first = size
         if size <= RANK * first or size == 0.0:
-            return k
+            return k, size / first if first > 0.0 else 0.0
         if p != k:
             for j in range(n + 1):
                 system[k, j], system[p, j] = system[p, j], system[k, j]
@@ -128,7 +138,7 @@ def eliminate(system: np.ndarray, column_order: np.ndarray) -> int:
             if i != k and factor != 0.0:
                 for j in range(k, n + 1):
                     system[i, j] -= factor * system[k, j]
-    return n
+    return n, 0.0
 
 
 @njit(cache=True)

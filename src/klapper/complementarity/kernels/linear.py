@@ -211,7 +211,7 @@ def pair_residuals(
                 if scale[i] > 0.0:
                     reach = max(reach, abs(matrix[i, j]) / scale[i])
             reach = x[j] * reach if reach > 0.0 else np.sign(x[j])
-        product = max(product, abs(reach * answer))
+        product = max(product, min(abs(reach), 1.0) * min(abs(answer), 1.0))
         natural = max(natural, abs(min(reach, answer)))
         violated = max(violated, -min(reach, answer))
     return product, natural, violated

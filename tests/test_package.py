@@ -75,3 +75,20 @@ def test_the_commands_of_the_readme_exist() -> None:
 def test_links_lead_somewhere(document: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", document.read_text(encoding="utf-8")):
         assert target.startswith("https://") or (document.parent / target).exists(), target
+
+
+ARROWS = {
+    "convex": set(),
+    "complementarity": {"convex"},
+    "report": set(),
+    "gallery": {"complementarity", "report"},
+}
+
+
+@pytest.mark.parametrize("room", ARROWS)
+def test_rooms_import_only_what_the_architecture_allows(room: str) -> None:
+    for source in (ROOT / "src" / "klapper" / room).rglob("*.py"):
+        imported = set(
+            re.findall(r"^\s*(?:from|import) klapper\.(\w+)", source.read_text(encoding="utf-8"), re.M)
+        )
+        assert imported <= ARROWS[room] | {room}, source.name

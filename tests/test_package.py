@@ -80,8 +80,12 @@ def test_links_lead_somewhere(document: Path) -> None:
 ARROWS = {
     "convex": set(),
     "complementarity": {"convex"},
-    "report": set(),
-    "gallery": {"complementarity", "report"},
+    "mechanics": {"convex", "complementarity"},
+    "bodies": {"mechanics"},
+    "schemes": {"mechanics", "complementarity"},
+    "results": set(),
+    "report": {"results"},
+    "gallery": {"complementarity", "mechanics", "bodies", "schemes", "simulate", "results", "report"},
 }
 
 

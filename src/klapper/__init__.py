@@ -9,7 +9,17 @@ from types import ModuleType
 
 __version__ = "0.1.0"
 
-_ROOMS = ("convex", "complementarity", "gallery", "report")
+_ROOMS = (
+    "convex",
+    "complementarity",
+    "mechanics",
+    "bodies",
+    "schemes",
+    "simulate",
+    "results",
+    "gallery",
+    "report",
+)
 
 __all__ = ["__version__", *_ROOMS]
 

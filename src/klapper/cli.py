@@ -22,6 +22,8 @@ from klapper.gallery.parameter import ParameterError
 from klapper.report.record import About, DamagedRecord, Record, read
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from klapper.gallery.example import Example, Outcome
 
 CHECK_FAILED, WRONG_REQUEST, UNEXPECTED = 1, 2, 3
@@ -128,15 +130,30 @@ def _word_of_patience() -> Iterator[None]:
 
 @app.command()
 def show(
-    file: Annotated[Path, typer.Argument(help="A result.json, or the folder that holds one.")],
+    path: Annotated[
+        Path,
+        typer.Argument(help="A result.json, a run.h5, or the folder that holds one or an unfinished run."),
+    ],
+    json: Annotated[
+        str | None,
+        typer.Option("--json", metavar="FILE|-", help="Write what is shown as JSON; - is standard output."),
+    ] = None,
     debug: Debug = False,
 ) -> None:
-    """Show a stored result as tables."""
+    """Show a stored result, or a stored run, as tables."""
     with one_sentence(debug):
         from klapper.report import terminal
 
-        record = read(file)
-        terminal.show(record, _known(record), terminal.console())
+        _require_writable(None, json)
+        console = terminal.console(stderr=json == "-")
+        if _is_run(path):
+            _show_run(path, json, console)
+            return
+        record = read(path)
+        _write_json(json, record)
+        terminal.show(record, _known(record), console)
+        if path.is_dir() and (path / "run.h5").exists():
+            console.print(f"Run: klapper show {path / 'run.h5'}", style="dim", soft_wrap=True)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -210,12 +227,17 @@ def _store(out: Path, record: Record, about: About, outcome: "Outcome") -> Path:
 
 
 def _write_json(json: str | None, record: Record) -> None:
+    if json is not None:
+        _write_text(json, record.as_json())
+
+
+def _write_text(target: str | None, text: str) -> None:
     from klapper.report.folder import write
 
-    if json == "-":
-        typer.echo(record.as_json().encode(), nl=False)
-    elif json is not None:
-        write(Path(json), record.as_json().encode())
+    if target == "-":
+        typer.echo(text.encode(), nl=False)
+    elif target is not None:
+        write(Path(target), text.encode())
 
 
 def _tell(record: Record, about: About, seconds: float, page: Path | None, *, stderr: bool) -> None:
@@ -226,6 +248,30 @@ def _tell(record: Record, about: About, seconds: float, page: Path | None, *, st
     console.print(f"Computed in {seconds:.2g} s.", style="dim")
     if page is not None:
         console.print(f"Report: {page.resolve()}", soft_wrap=True)
+
+
+def _is_run(path: Path) -> bool:
+    """Whether a run is stored there and not the record of an example, which is shown first if there are both."""
+    if path.is_dir():
+        return not (path / "result.json").exists() and any(path.glob("run.h5")) | any(
+            path.glob("header.json")
+        )
+    return path.suffix in (".h5", ".hdf5")
+
+
+def _show_run(path: Path, json: str | None, console: "Console") -> None:
+    from klapper.results import ResultsError, overview
+    from klapper.results import read as read_run
+
+    try:
+        run = read_run(path)
+    except ResultsError as error:
+        raise WrongRequest(str(error)) from error
+    _write_text(json, overview.as_json(run))
+    for number, (title, lines) in enumerate(overview.sections(run).items()):
+        console.print("\n" * (number > 0) + title, style="bold cyan")
+        for line in lines:
+            console.print(f"  {line}", soft_wrap=True)
 
 
 def _known(record: Record) -> About:

@@ -1,14 +1,15 @@
 """Compiled kernels: arrays in, arrays out, no Python object inside the loops. Compiled once and cached on disk.
 
 numba renews a cached kernel when its own file changes, but not when a kernel it calls changes in another file. Caches
-older than the newest source of this folder are therefore discarded on import.
+older than the newest source they may have been made from are therefore discarded on import.
 """
 
 from pathlib import Path
 
 
-def _discard_stale_caches(folder: Path) -> None:
-    newest = max(source.stat().st_mtime for source in folder.glob("*.py"))
+def discard_stale_caches(folder: Path, *sources: Path) -> None:
+    """Remove caches in ``folder`` that are older than a kernel there or in one of the folders ``sources``."""
+    newest = max(source.stat().st_mtime for place in (folder, *sources) for source in place.glob("*.py"))
     for cached in (folder / "__pycache__").glob("*.nb[ic]"):
         try:
             if cached.stat().st_mtime < newest:
@@ -17,4 +18,4 @@ def _discard_stale_caches(folder: Path) -> None:
             continue
 
 
-_discard_stale_caches(Path(__file__).parent)
+discard_stale_caches(Path(__file__).parent)

@@ -1,0 +1,39 @@
+"""The waist of the package: systems, contacts, laws at contacts and at jumps, the energy ledger."""
+
+from klapper.mechanics.active_sets import ActiveSets, Tolerances, active_sets
+from klapper.mechanics.contacts import Constraint, Contact, ContactList, ContactTable, FrictionElement, Laws
+from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.friction import Anisotropic, Coulomb, Friction, SpeedDependent, Stribeck
+from klapper.mechanics.function_system import FunctionSystem
+from klapper.mechanics.linear_system import LinearSystem
+from klapper.mechanics.signals import Constant, FunctionOfTime, Harmonic, Ramp, Signal
+from klapper.mechanics.system import Directions, State, System, Tangents
+
+__all__ = [
+    "ActiveSets",
+    "Anisotropic",
+    "Constant",
+    "Constraint",
+    "Contact",
+    "ContactList",
+    "ContactTable",
+    "Coulomb",
+    "Directions",
+    "Friction",
+    "FrictionElement",
+    "FunctionOfTime",
+    "FunctionSystem",
+    "Harmonic",
+    "InvalidModel",
+    "Laws",
+    "LinearSystem",
+    "Ramp",
+    "Signal",
+    "SpeedDependent",
+    "State",
+    "Stribeck",
+    "System",
+    "Tangents",
+    "Tolerances",
+    "active_sets",
+]

@@ -1,0 +1,63 @@
+"""Which contacts take part on which level.
+
+A_N3 = {i | g ≤ 0},  A_N2 = {i ∈ A_N3 | ġ ≤ 0},  A_N1 = {i ∈ A_N2 | g̈ ≤ 0}    Waltersberger (3.17)-(3.19)
+A_T2 = {i ∈ A_N3 | v_T = 0},  A_T1 = {i ∈ A_T2 | v̇_T = 0}                     (4.42), (4.51)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from klapper.mechanics.system import System
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """What counts as zero: a gap [m], a velocity [m/s], an acceleration [m/s²]."""
+
+    gap: float = 0.0
+    velocity: float = 0.0
+    acceleration: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class ActiveSets:
+    """Contact numbers in rising order: closed, not separating, not accelerating apart; sticking by velocity and by
+    acceleration (None where accelerations were not given)."""
+
+    closed: np.ndarray
+    not_separating: np.ndarray
+    staying: np.ndarray | None
+    not_sliding: np.ndarray
+    sticking: np.ndarray | None
+
+
+def active_sets(
+    system: System,
+    t: float,
+    q: np.ndarray,
+    v: np.ndarray,
+    acceleration: np.ndarray | None = None,
+    tolerances: Tolerances = Tolerances(),  # noqa: B008 - frozen
+) -> ActiveSets:
+    """A_N3, A_N2, A_N1, A_T2, A_T1 of a state; the last of each need the ``acceleration`` v̇ (nv,)."""
+    near = system.near(t, q)
+    gaps = system.gaps(t, q, near)
+    closed = near[np.isnan(gaps) | (gaps <= tolerances.gap)]
+    directions = system.directions(t, q, closed)
+    has_normal = system.contacts.laws(closed).normal
+    approach = directions.normal_velocity(v) <= tolerances.velocity
+    d = system.contacts.tangential
+    slip = np.linalg.norm(directions.tangential_velocity(v).reshape(len(closed), d), axis=1)
+    still = slip <= tolerances.velocity
+    touching = has_normal & approach
+    staying = sticking = None
+    if acceleration is not None:
+        b_n, b_t = system.curvature(t, q, v, closed)
+        lifting = directions.normal.T @ acceleration + b_n
+        staying = closed[touching & (lifting <= tolerances.acceleration)]
+        change = (directions.tangential.T @ acceleration + b_t).reshape(len(closed), d)
+        sticking = closed[still & (np.linalg.norm(change, axis=1) <= tolerances.acceleration)]
+    return ActiveSets(closed[has_normal], closed[touching], staying, closed[still], sticking)

@@ -1,0 +1,183 @@
+"""Systems from plain functions of the user, with differences for every derivative that is not given.
+
+M(q) q̈ = f(t, q, q̇) + contacts + constraints,   q̇ = v
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from klapper.mechanics.contacts import Constraint, Contact, ContactList, FrictionElement, rate_of
+from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.system import (
+    Directions,
+    Matrix,
+    State,
+    System,
+    Tangents,
+    check_start,
+    difference_tangents,
+)
+
+_DIFFERENCE = 6.0e-6
+
+
+class FunctionSystem(System):
+    """A system from functions.
+
+    ``position``, ``velocity``  start (n,)
+    ``mass``                    M (n, n), or a function of q
+    ``force``                   function (t, q, v) → (n,) [N], gyroscopic terms included
+    ``stiff``                   what to take implicitly: None for all of ``force``, False for nothing, or a function
+                                (t, q, v) → (n,) that is the stiff part of ``force``
+    ``tangents``                function (t, q, v) → (G_q, G_v) or (G_q, G_v, G_t) of the stiff part; None: differences
+    ``potential``               function q → V [J] of the conservative part of ``force``
+    ``damping_power``           function (t, q, v) → power [W] ≥ 0 that damping takes; needs ``potential``
+    ``contacts``, ``constraints``  with functions or arrays for gaps and directions
+
+    >>> pendulum = FunctionSystem([0.1], [0.0], mass=[[1.0]], force=lambda t, q, v: -9.81 * np.sin(q))
+    >>> float(pendulum.tangents(0.0, np.zeros(1), np.zeros(1)).position[0, 0].round(6))
+    -9.81
+    """
+
+    def __init__(
+        self,
+        position: Any,
+        velocity: Any,
+        *,
+        mass: Any,
+        force: Callable[[float, np.ndarray, np.ndarray], Any],
+        stiff: Callable[[float, np.ndarray, np.ndarray], Any] | bool | None = None,
+        tangents: Callable[[float, np.ndarray, np.ndarray], tuple[Any, ...]] | None = None,
+        potential: Callable[[np.ndarray], float] | None = None,
+        damping_power: Callable[[float, np.ndarray, np.ndarray], float] | None = None,
+        contacts: Sequence[Contact | FrictionElement] = (),
+        constraints: Sequence[Constraint] = (),
+        time: float = 0.0,
+        coordinates: Sequence[str] | None = None,
+        penetration: float = 1e-9,
+        name: str = "system of functions",
+    ) -> None:
+        self.name = name
+        q, v = np.array(position, dtype=float), np.array(velocity, dtype=float)
+        self.start = State(float(time), q, v)
+        n = q.size
+        self.coordinates = (
+            tuple(coordinates) if coordinates is not None else tuple(f"q{i + 1}" for i in range(n))
+        )
+        self.velocities = self.coordinates
+        self._mass = mass if callable(mass) else np.array(mass, dtype=float)
+        self._force, self._stiff, self._tangents = force, stiff, tangents
+        self._potential, self._damping_power = potential, damping_power
+        if damping_power is not None and potential is None:
+            raise InvalidModel(
+                "damping_power is given without potential; give both, so that the rest is load."
+            )
+        self.contacts = ContactList(contacts, n)
+        self.constraint_parts = tuple(constraints)
+        self.constraints = tuple(part.name for part in self.constraint_parts)
+        if np.shape(self.force(self.start.time, q, v)) != (n,):
+            raise InvalidModel(f"force returns shape {np.shape(force(time, q, v))}, expected ({n},).")
+        check_start(self, penetration=penetration)
+
+    def mass(self, q: np.ndarray) -> Matrix:
+        return np.asarray(self._mass(q), dtype=float) if callable(self._mass) else self._mass
+
+    def force(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return np.asarray(self._force(t, q, v), dtype=float)
+
+    def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> Tangents:
+        if self._tangents is not None:
+            return Tangents(*(np.asarray(part, dtype=float) for part in self._tangents(t, q, v)))
+        if self._stiff is False:
+            return Tangents(None, None)
+        if callable(self._stiff):
+            part = difference_tangents(_Forced(self, self._stiff), t, q, v)
+            return Tangents(part.position, part.velocity, part.time)
+        return difference_tangents(self, t, q, v)
+
+    def gaps(self, t: float, q: np.ndarray, which: np.ndarray) -> np.ndarray:
+        return np.array([_gap(self.contacts.parts[i], t, q) for i in which], dtype=float)
+
+    def directions(self, t: float, q: np.ndarray, which: np.ndarray) -> Directions:
+        n, d = q.size, self.contacts.tangential
+        normal, rate = np.zeros((n, len(which))), np.zeros(len(which))
+        tangential, tangential_rate = np.zeros((n, len(which), d)), np.zeros((len(which), d))
+        for k, i in enumerate(which):
+            part = self.contacts.parts[i]
+            if isinstance(part, Contact):
+                normal[:, k], rate[k] = _gradient(part.gap, part.normal, part.affine, t, q)
+            tangents = part.tangents(t, q) if callable(part.tangents) else part.tangents
+            if tangents is not None:
+                rows = np.atleast_2d(np.asarray(tangents, dtype=float))
+                tangential[:, k, : len(rows)] = rows.T
+                tangential_rate[k] = rate_of(part, d, t)
+        return Directions(normal, rate, tangential.reshape(n, -1), tangential_rate.ravel())
+
+    def constraint_residuals(self, t: float, q: np.ndarray) -> np.ndarray:
+        return np.array([_residual(part, t, q) for part in self.constraint_parts], dtype=float)
+
+    def constraint_directions(self, t: float, q: np.ndarray) -> tuple[Matrix, np.ndarray]:
+        directions, rates = np.zeros((q.size, len(self.constraints))), np.zeros(len(self.constraints))
+        for k, part in enumerate(self.constraint_parts):
+            directions[:, k], rates[k] = _gradient(part.offset, part.direction, part.affine, t, q)
+        return directions, rates
+
+    def potential(self, q: np.ndarray) -> float:
+        return 0.0 if self._potential is None else float(self._potential(q))
+
+    def powers(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[float, float]:
+        total = float(v @ self.force(t, q, v))
+        if self._potential is None:
+            return total, 0.0
+        damping = 0.0 if self._damping_power is None else float(self._damping_power(t, q, v))
+        stored = float(_slope(lambda s: self.potential(q + s * v), _DIFFERENCE))
+        return total + stored + damping, damping
+
+    def __repr__(self) -> str:
+        return f"FunctionSystem({len(self.coordinates)} coordinates, {self.contacts.count} contacts)"
+
+
+class _Forced:
+    """A system seen with another force, for the derivatives of the stiff part."""
+
+    def __init__(self, system: FunctionSystem, force: Callable[..., Any]) -> None:
+        self._system, self._force = system, force
+
+    def force(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return np.asarray(self._force(t, q, v), dtype=float)
+
+    def advance(self, q: np.ndarray, displacement: np.ndarray) -> np.ndarray:
+        return self._system.advance(q, displacement)
+
+
+def _gap(part: Contact | FrictionElement, t: float, q: np.ndarray) -> float:
+    if not isinstance(part, Contact):
+        return np.nan
+    return float(part.normal @ q + part.gap.value(t)) if part.affine else float(part.gap(t, q))
+
+
+def _residual(part: Constraint, t: float, q: np.ndarray) -> float:
+    return float(part.direction @ q + part.offset.value(t)) if part.affine else float(part.offset(t, q))
+
+
+def _gradient(value: Any, direction: Any, affine: bool, t: float, q: np.ndarray) -> tuple[np.ndarray, float]:
+    """∂/∂q (n,) and ∂/∂t of a gap or residual."""
+    if affine:
+        return direction, float(value.rate(t))
+    rate = _slope(lambda s: float(value(t + s, q)), _DIFFERENCE * max(abs(t), 1.0))
+    if callable(direction):
+        return np.asarray(direction(t, q), dtype=float), rate
+    gradient = np.empty(q.size)
+    for j in range(q.size):
+        unit = np.zeros(q.size)
+        unit[j] = 1.0
+        gradient[j] = _slope(lambda s, u=unit: float(value(t, q + s * u)), _DIFFERENCE * max(abs(q[j]), 1.0))
+    return gradient, rate
+
+
+def _slope(function: Callable[[float], float], d: float) -> float:
+    return (function(d) - function(-d)) / (2 * d)

@@ -1,0 +1,57 @@
+"""Newton's law at a jump: a closed contact that takes an impulse leaves with −ε times its velocity before.
+
+    M (⁺v − ⁻v) = J_N Λ_N + J_T Λ_T
+    0 ≤ Λ_N ⟂ ⁺v_N + ε ⁻v_N ≥ 0,   −⁺v_T ∈ N_D(Λ_T),  |D| = μ Λ_N                Waltersberger (3.95), (3.97), (3.98)
+
+Without friction ⁺v is the projection of ⁻v in the metric of M, (3.111), hence unique. The least-squares problem
+(3.103) of the source is not equivalent to the law and is not used. Friction opposes the slip after the impact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from klapper.mechanics.impact.law import ImpactLaw
+from klapper.mechanics.impact.problem import ImpactProblem
+from klapper.mechanics.impact.result import Impact, Stage
+
+
+@dataclass(frozen=True, eq=False)
+class NewtonImpact(Impact):
+    """An impact by Newton's law."""
+
+    def restitution_loss(self) -> float | None:
+        """½ Λ_Nᵀ (ε − 1) ⁻v_N [J], (3.118); None with friction."""
+        if not self.problem.frictionless:
+            return None
+        approach = self.problem.normal_velocity(self.problem.before)
+        return 0.5 * float(self.normal @ ((self.problem.restitution - 1.0) * approach))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Newton(ImpactLaw):
+    """Newton's law for all given contacts at once.
+
+    >>> row = ImpactProblem([1.0, 1.0, 1.0], [1.0, 0.0, 0.0], [[-1.0, 0.0], [1.0, -1.0], [0.0, 1.0]], restitution=1.0)
+    >>> Newton().resolve(row).after.round(6).tolist()
+    [-0.333333, 0.666667, 0.666667]
+    """
+
+    name = "Newton's law"
+
+    def resolve(self, impact: ImpactProblem) -> NewtonImpact:
+        velocity = impact.contact_velocity(impact.before)
+        impulse, solution = self.contact_impulses(
+            impact, impact.delassus, newton_velocity(impact, velocity), self.name
+        )
+        after = impact.before + impact.response @ impulse
+        return NewtonImpact(impact, self.name, (Stage("impact", impulse, impact.before, after, solution),))
+
+
+def newton_velocity(impact: ImpactProblem, velocity: np.ndarray) -> np.ndarray:
+    """What Newton's law sees without impulses: (1 + ε) v_N and the other contact velocities (m + s d + k,)."""
+    free = velocity.copy()
+    free[: impact.contacts] *= 1.0 + impact.restitution  # Waltersberger (3.97), rates included
+    return free

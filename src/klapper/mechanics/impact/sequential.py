@@ -1,0 +1,96 @@
+"""Impacts on two time scales: within one instant, fast impacts follow each other until nothing approaches.
+
+    A_seq(u) = {i | J_Nᵀ u + a_N < −tol}                                            Waltersberger (5.14)
+    repeat:  ˡ⁺¹u from ˡu by Newton's law on A_seq(ˡu) alone,  until A_seq is empty  Scheme 5.3
+
+Positions and time are frozen. Waves run through a row of bodies as in Newton's cradle, which laws for all contacts at
+once cannot show. The result is the last iterate (step 3 of the printed scheme names the one before it). With friction
+every fast impact is Newton's law with Coulomb friction at the approaching contacts. The scheme is heuristic and need
+not end (a ring of elastic discs), and with ε < 1 between three or more bodies it may end only in the limit; hence
+``limit`` and a positive ``tolerance``. What remains is reported, and the velocities reached are handed over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.impact.law import ImpactLaw
+from klapper.mechanics.impact.newton import newton_velocity
+from klapper.mechanics.impact.problem import ImpactProblem
+from klapper.mechanics.impact.result import Impact, Stage
+
+
+@dataclass(frozen=True, eq=False)
+class SequentialImpact(Impact):
+    """An impact by Scheme 5.3; its stages are the fast impacts.
+
+    ``finished``  whether nothing approaches any more; otherwise the limit was hit and ``remaining`` are the speeds
+    """
+
+    finished: bool
+
+    @property
+    def fast_impacts(self) -> int:
+        """Number of fast impacts."""
+        return len(self.stages)
+
+    @property
+    def iterates(self) -> np.ndarray:
+        """Velocities ˡu (fast impacts + 1, n) [m/s, rad/s], from ⁻v to ⁺v."""
+        return np.array([self.problem.before, *(stage.after for stage in self.stages)])
+
+    def _words_of_approach(self) -> str:
+        if self.finished:
+            return f"Finished after {self.fast_impacts} fast impacts."
+        worst = int(np.argmax(self.remaining))
+        return (
+            f"Not finished after {self.fast_impacts} fast impacts: {np.count_nonzero(self.remaining)} contacts still "
+            f"approach, {self.problem.names[worst]} with {self.remaining[worst]:.6g} m/s. Hand over to a law for all "
+            f"contacts at once, Newton().resolve(problem.starting_from(after)), or raise limit or tolerance."
+        )
+
+
+@dataclass(frozen=True)
+class Sequential(ImpactLaw):
+    """Fast impacts one after the other.
+
+    ``limit``      greatest number of fast impacts
+    ``tolerance``  approach speeds below this part of the largest one at the start count as none
+
+    >>> row = ImpactProblem([1.0, 1.0, 1.0], [1.0, 0.0, 0.0], [[-1.0, 0.0], [1.0, -1.0], [0.0, 1.0]], restitution=0.5)
+    >>> result = Sequential().resolve(row)
+    >>> result.after.tolist(), result.fast_impacts
+    ([0.203125, 0.234375, 0.5625], 3)
+    """
+
+    limit: int = 1000
+    tolerance: float = 1e-9
+    name = "the sequential law"
+
+    def __post_init__(self) -> None:
+        if self.limit < 1:
+            raise InvalidModel(f"limit is {self.limit}; at least 1 fast impact must be allowed.")
+        if not 0.0 <= self.tolerance < 1.0:
+            raise InvalidModel(f"tolerance is {self.tolerance}; allowed are numbers from 0 to below 1.")
+
+    def resolve(self, impact: ImpactProblem) -> SequentialImpact:
+        contacts = impact.contacts
+        velocity, reached = impact.contact_velocity(impact.before), impact.before
+        threshold = self.tolerance * max(0.0, float(-velocity[:contacts].min(initial=0.0)))
+        total = np.zeros(velocity.size)
+        stages: list[Stage] = []
+        approaching = np.flatnonzero(velocity[:contacts] < -threshold)  # Waltersberger (5.14)
+        while approaching.size and len(stages) < self.limit:
+            name = f"{self.name}, fast impact {len(stages) + 1}"
+            impulse, solution = self.contact_impulses(
+                impact, impact.delassus, newton_velocity(impact, velocity), name, contacts=approaching
+            )
+            total += impulse
+            before, reached = reached, impact.before + impact.response @ total
+            velocity = impact.contact_velocity(reached)
+            stages.append(Stage(name, impulse, before, reached, solution))
+            approaching = np.flatnonzero(velocity[:contacts] < -threshold)
+        return SequentialImpact(impact, self.name, tuple(stages), finished=approaching.size == 0)

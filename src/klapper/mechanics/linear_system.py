@@ -1,0 +1,302 @@
+"""Structures and chains with constant matrices and constant contact directions.
+
+    M q̈ + (D + G) q̇ + (K + N) q = f(t) + J_N λ_N + J_T λ_T + J_B λ_B             Waltersberger (5.114)
+    g = J_Nᵀ q + g₀(t) ≥ 0,   v_T = J_Tᵀ q̇ + a_T(t),   J_Bᵀ q + φ₀(t) = 0
+
+M, D, K symmetric; G (gyroscopic) and N (circulatory) skew. Because nothing but time changes, schemes factorise once
+and run the whole loop compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sparse
+
+from klapper.mechanics.contacts import Constraint, Contact, ContactList, FrictionElement, rate_of
+from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.signals import Constant, Signal, as_signal
+from klapper.mechanics.system import Directions, Matrix, State, System, Tangents, check_start
+
+_SPARSE_BELOW = 0.25  # share of entries below which products with a sparse matrix are the faster ones
+
+
+class LinearSystem(System):
+    """A linear structure with one-sided contacts, friction and two-sided constraints.
+
+    ``mass``, ``damping``, ``stiffness``    symmetric (n, n), dense or sparse, or the diagonal (n,) [kg, N s/m, N/m]
+    ``gyroscopic``, ``circulatory``         skew (n, n)
+    ``force``                               (n,) [N]: an array, a :class:`~klapper.mechanics.Signal`, or a function of t
+    ``contacts``                            :class:`Contact` with a ``normal`` array, :class:`FrictionElement`
+    ``constraints``                         :class:`Constraint` with a ``direction`` array
+    ``position``, ``velocity``              start (n,), zero if not given
+    ``compliance``                          C (m, m) [m/N]: contact flexibility of condensed coordinates, (5.67)
+    ``penetration``                         largest penetration [m] that is accepted at the start
+
+    >>> bouncer = LinearSystem([1.0], force=[-9.81], position=[1.0], contacts=[Contact("floor", normal=[1.0])])
+    >>> bouncer.gaps(0.0, bouncer.start.position, np.array([0]))
+    array([1.])
+    """
+
+    def __init__(
+        self,
+        mass: Any,
+        *,
+        damping: Any = None,
+        gyroscopic: Any = None,
+        stiffness: Any = None,
+        circulatory: Any = None,
+        force: Any = None,
+        contacts: Sequence[Contact | FrictionElement] = (),
+        constraints: Sequence[Constraint] = (),
+        position: Any = None,
+        velocity: Any = None,
+        time: float = 0.0,
+        coordinates: Sequence[str] | None = None,
+        compliance: Any = None,
+        penetration: float = 1e-9,
+        name: str = "linear system",
+    ) -> None:
+        self.name = name
+        self.mass_matrix = _matrix(mass, "mass", None, 1)
+        n = self.mass_matrix.shape[0]
+        self.damping = _matrix(damping, "damping", n, 1)
+        self.gyroscopic = _matrix(gyroscopic, "gyroscopic", n, -1)
+        self.stiffness = _matrix(stiffness, "stiffness", n, 1)
+        self.circulatory = _matrix(circulatory, "circulatory", n, -1)
+        self.load = _load(force, n)
+        self.coordinates = (
+            tuple(coordinates) if coordinates is not None else tuple(f"q{i + 1}" for i in range(n))
+        )
+        if len(self.coordinates) != n:
+            raise InvalidModel(f"coordinates names {len(self.coordinates)} of {n} coordinates.")
+        self.velocities = self.coordinates
+        self.start = State(float(time), _start(position, "position", n), _start(velocity, "velocity", n))
+        self.contacts = ContactList(contacts, n)
+        if not self.contacts.affine:
+            moving = next(p.name for p in contacts if callable(p.tangents) or not getattr(p, "affine", True))
+            raise InvalidModel(
+                f"contact '{moving}' has directions that change; a linear system needs arrays. Use FunctionSystem."
+            )
+        self.constraint_parts = tuple(constraints)
+        for part in self.constraint_parts:
+            if not part.affine or part.direction.shape != (n,):
+                raise InvalidModel(f"constraint '{part.name}' needs a constant direction ({n},).")
+        self.constraints = tuple(part.name for part in self.constraint_parts)
+        self.compliance = None if compliance is None else _compliance(compliance, self.contacts.count)
+        check_start(self, penetration=penetration)
+
+    @cached_property
+    def normal_directions(self) -> Any:
+        """J_N (n, m), a column of zeros for a friction element; sparse where that pays."""
+        return _columns([_normal_or_zero(part, self.size) for part in self.contacts.parts], self.size)
+
+    @cached_property
+    def tangential_directions(self) -> Any:
+        """J_T (n, m d), contact by contact."""
+        d = self.contacts.tangential
+        columns: list[np.ndarray] = []
+        for part in self.contacts.parts:
+            full = np.zeros((d, self.size))
+            if part.tangents is not None:
+                full[: len(part.tangents)] = part.tangents
+            columns.extend(full)
+        return _columns(columns, self.size)
+
+    @cached_property
+    def constraint_matrix(self) -> Any:
+        """J_B (n, p)."""
+        return _columns([part.direction for part in self.constraint_parts], self.size)
+
+    @property
+    def size(self) -> int:
+        return self.mass_matrix.shape[0]
+
+    @cached_property
+    def rate_matrix(self) -> Matrix | None:
+        """D + G (n, n)."""
+        return _total(self.damping, self.gyroscopic)
+
+    @cached_property
+    def position_matrix(self) -> Matrix | None:
+        """K + N (n, n)."""
+        return _total(self.stiffness, self.circulatory)
+
+    def mass(self, q: np.ndarray) -> Matrix:
+        return self.mass_matrix
+
+    def force(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        total = self.load.value(t)
+        if self.rate_matrix is not None:
+            total = total - self.rate_matrix @ v
+        if self.position_matrix is not None:
+            total = total - self.position_matrix @ q
+        return total
+
+    def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> Tangents:
+        return self._tangents
+
+    @cached_property
+    def _tangents(self) -> Tangents:
+        return Tangents(
+            None if self.position_matrix is None else -self.position_matrix,
+            None if self.rate_matrix is None else -self.rate_matrix,
+            complete=True,
+        )
+
+    def gaps(self, t: float, q: np.ndarray, which: np.ndarray) -> np.ndarray:
+        return (self.normal_directions.T @ q)[which] + self.gap_offsets(t)[which]
+
+    def gap_offsets(self, time: Any) -> np.ndarray:
+        """g₀ (…, m) [m] at the given time or times; not a number for friction elements."""
+        values = np.full((*np.shape(time), self.contacts.count), np.nan)
+        for i, part in enumerate(self.contacts.parts):
+            if isinstance(part, Contact):
+                values[..., i] = part.gap.value(time)
+        return values
+
+    def gap_rates(self, time: Any) -> np.ndarray:
+        """a_N (…, m) [m/s] at the given time or times."""
+        values = np.zeros((*np.shape(time), self.contacts.count))
+        for i, part in enumerate(self.contacts.parts):
+            if isinstance(part, Contact):
+                values[..., i] = part.gap.rate(time)
+        return values
+
+    def tangential_rates(self, time: Any) -> np.ndarray:
+        """a_T (…, m d) [m/s] at the given time or times."""
+        d = self.contacts.tangential
+        values = np.zeros((*np.shape(time), self.contacts.count * d))
+        for i, part in enumerate(self.contacts.parts):
+            values[..., i * d : (i + 1) * d] = rate_of(part, d, time)
+        return values
+
+    def directions(self, t: float, q: np.ndarray, which: np.ndarray) -> Directions:
+        d = self.contacts.tangential
+        rows = (which[:, None] * d + np.arange(d)).ravel()
+        return Directions(
+            self.normal_directions[:, which],
+            self.gap_rates(t)[which],
+            self.tangential_directions[:, rows],
+            self.tangential_rates(t)[rows],
+        )
+
+    def curvature(
+        self, t: float, q: np.ndarray, v: np.ndarray, which: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        d = self.contacts.tangential
+        normal = np.zeros(self.contacts.count)
+        tangential = np.zeros((self.contacts.count, d))
+        for i, part in enumerate(self.contacts.parts):
+            if isinstance(part, Contact):
+                normal[i] = part.gap.acceleration(t)
+            rate = part.tangential_rate.rate(t)
+            tangential[i, : max(rate.size, 1) if d else 0] = rate
+        return normal[which], tangential[which].ravel()
+
+    def constraint_residuals(self, t: float, q: np.ndarray) -> np.ndarray:
+        offset = [float(part.offset.value(t)) for part in self.constraint_parts]
+        return self.constraint_matrix.T @ q + np.array(offset, dtype=float)
+
+    def constraint_directions(self, t: float, q: np.ndarray) -> tuple[Matrix, np.ndarray]:
+        rates = [float(part.offset.rate(t)) for part in self.constraint_parts]
+        return self.constraint_matrix, np.array(rates, dtype=float)
+
+    def constraint_curvature(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return np.array([float(part.offset.acceleration(t)) for part in self.constraint_parts], dtype=float)
+
+    def potential(self, q: np.ndarray) -> float:
+        elastic = 0.0 if self.stiffness is None else 0.5 * float(q @ (self.stiffness @ q))
+        return elastic - float(self._dead_load @ q)
+
+    def powers(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[float, float]:
+        load = float(v @ (self.load.value(t) - self._dead_load))
+        if self.circulatory is not None:
+            load -= float(v @ (self.circulatory @ q))
+        return load, 0.0 if self.damping is None else float(v @ (self.damping @ v))
+
+    @cached_property
+    def _dead_load(self) -> np.ndarray:
+        """The load if it never changes (weight): it has a potential."""
+        return self.load.value(self.start.time) if self.load.constant else np.zeros(self.size)
+
+    def __repr__(self) -> str:
+        return f"LinearSystem({self.size} coordinates, {self.contacts.count} contacts)"
+
+
+def _matrix(given: Any, name: str, size: int | None, symmetry: int) -> Any:
+    """A checked matrix, sparse if mostly empty; None for a missing or zero one (but the mass)."""
+    if given is None:
+        return None
+    matrix = given if sparse.issparse(given) else np.asarray(given, dtype=float)
+    if matrix.ndim == 1:
+        matrix = sparse.diags_array(matrix).tocsr() if matrix.size > 8 else np.diag(matrix)
+    if (
+        matrix.ndim != 2
+        or matrix.shape[0] != matrix.shape[1]
+        or (size is not None and matrix.shape[0] != size)
+    ):
+        expected = "(n, n) or the diagonal (n,)" if size is None else f"({size}, {size})"
+        raise InvalidModel(f"{name} has shape {matrix.shape}, expected {expected}.")
+    entries = matrix.data if sparse.issparse(matrix) else matrix
+    if not np.all(np.isfinite(entries)):
+        raise InvalidModel(f"{name} has entries that are not finite.")
+    size_of_entries = np.abs(entries).max(initial=0.0)
+    if abs(matrix - symmetry * matrix.T).max() > 1e-9 * size_of_entries:
+        kind, other = ("symmetric", "gyroscopic" if name == "damping" else "circulatory")
+        if symmetry < 0:
+            kind, other = ("skew", "damping" if name == "gyroscopic" else "stiffness")
+        where = "" if name == "mass" else f" Put the other part into {other}."
+        raise InvalidModel(f"{name} is not {kind}.{where}")
+    if size is not None and size_of_entries == 0.0:
+        return None
+    return _compact(matrix)
+
+
+def _compact(matrix: Any) -> Any:
+    """Sparse where that pays, else dense."""
+    size = matrix.shape[0] * matrix.shape[1]
+    filled = matrix.nnz if sparse.issparse(matrix) else np.count_nonzero(matrix)
+    if matrix.shape[0] > 8 and filled < _SPARSE_BELOW * size:
+        return sparse.csr_array(matrix)
+    return matrix.toarray() if sparse.issparse(matrix) else np.ascontiguousarray(matrix)
+
+
+def _columns(columns: list[np.ndarray], size: int) -> Any:
+    return _compact(np.array(columns, dtype=float).reshape(len(columns), size).T)
+
+
+def _normal_or_zero(part: Contact | FrictionElement, size: int) -> np.ndarray:
+    return part.normal if isinstance(part, Contact) else np.zeros(size)
+
+
+def _total(symmetric: Any, skew: Any) -> Any:
+    if symmetric is None or skew is None:
+        return skew if symmetric is None else symmetric
+    return symmetric + skew
+
+
+def _load(given: Any, n: int) -> Signal:
+    load = Constant(np.zeros(n)) if given is None else as_signal(given)
+    if load.shape != (n,):
+        raise InvalidModel(f"force has shape {load.shape}, expected ({n},).")
+    return load
+
+
+def _start(given: Any, name: str, n: int) -> np.ndarray:
+    values = np.zeros(n) if given is None else np.array(given, dtype=float)
+    if values.shape != (n,):
+        raise InvalidModel(f"{name} has shape {values.shape}, expected ({n},).")
+    return values
+
+
+def _compliance(given: Any, contacts: int) -> np.ndarray:
+    matrix = np.asarray(given, dtype=float)
+    if matrix.shape != (contacts, contacts):
+        raise InvalidModel(f"compliance has shape {matrix.shape}, expected ({contacts}, {contacts}).")
+    if np.abs(matrix - matrix.T).max(initial=0.0) > 1e-9 * np.abs(matrix).max(initial=0.0):
+        raise InvalidModel("compliance is not symmetric.")
+    return matrix

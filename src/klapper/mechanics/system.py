@@ -1,0 +1,239 @@
+"""The waist: what every model offers and every method asks for.
+
+    M(q) dv = f(t, q, v) dt + J_N dΛ_N + J_T dΛ_T + J_B dΛ_B,   q' = B(q) v        Waltersberger (3.93)
+    g_i(t, q) ≥ 0,   v_N = J_Nᵀ v + a_N,   v_T = J_Tᵀ v + a_T,   Φ(t, q) = 0
+
+A model never knows which method integrates it; a method never knows where a gap comes from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sparse
+
+from klapper.mechanics.contacts import ContactTable
+from klapper.mechanics.errors import InvalidModel
+
+Matrix = Any  # ndarray or scipy sparse array
+
+_DIFFERENCE = 6.0e-6  # cube root of the rounding unit: the best spacing of central differences
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Time [s], position (nq,) and velocity (nv,)."""
+
+    time: float
+    position: np.ndarray
+    velocity: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Tangents:
+    """Derivatives of the stiff part of the force: G_q = ∂f/∂q B (nv, nv), G_v = ∂f/∂v (nv, nv), G_t = ∂f/∂t (nv,).
+
+    Waltersberger (4.9)-(4.11). None stands for zero. ``complete`` says that no other part of the force depends on v.
+    """
+
+    position: Matrix | None
+    velocity: Matrix | None
+    time: np.ndarray | None = None
+    complete: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """Generalised directions of k contacts, dense or sparse.
+
+    ``normal`` J_N (nv, k), ``normal_rate`` a_N (k,) [m/s]; ``tangential`` J_T (nv, k d) contact by contact,
+    ``tangential_rate`` a_T (k d,) [m/s].
+    """
+
+    normal: Matrix
+    normal_rate: np.ndarray
+    tangential: Matrix
+    tangential_rate: np.ndarray
+
+    def normal_velocity(self, v: np.ndarray) -> np.ndarray:
+        return self.normal.T @ v + self.normal_rate
+
+    def tangential_velocity(self, v: np.ndarray) -> np.ndarray:
+        return self.tangential.T @ v + self.tangential_rate
+
+
+class System(Protocol):
+    """A mechanical system with one- and two-sided constraints. Whoever writes one keeps this contract:
+
+    1.  ``start`` is the state at the beginning. nq = len(``coordinates``), nv = len(``velocities``); nq may exceed nv
+        (quaternions). Names are unique. SI units.
+    2.  ``mass(q)`` (nv, nv) is symmetric and positive definite, dense or sparse.
+    3.  ``force(t, q, v)`` (nv,) holds every force but those of contacts and constraints, gyroscopic terms included.
+    4.  ``tangents(t, q, v)`` are the derivatives of that part of the force which is to be taken implicitly; None where
+        nothing is stiff. Without an override: all of it, by central differences.
+    5.  ``advance(q, u)`` is the position after a displacement u (nv,) in velocity coordinates, exact to second order;
+        ``rate(q, v)`` is q' = B(q) v. Without an override q + u and v.
+    6.  ``contacts`` is a table of all contacts that can ever exist; ``near(t, q)`` names those worth looking at now, in
+        rising order, at least all with a gap below zero. Without an override: all.
+    7.  ``gaps(t, q, which)`` (k,) and ``directions(t, q, which)`` for any of them; J_N = (∂g/∂q B)ᵀ, a_N = ∂g/∂t. The
+        gap of a friction element is not a number.
+    8.  ``curvature(t, q, v, which)`` returns b_N (k,) and b_T (k d,) of g̈ = J_Nᵀ v̇ + b_N, v̇_T = J_Tᵀ v̇ + b_T.
+        Without an override: by differences.
+    9.  ``constraints`` names the two-sided ones; ``constraint_residuals``, ``constraint_directions`` (J_B (nv, p) and
+        a_B (p,)) and ``constraint_curvature`` b_B (p,) belong to them. Redundant constraints are allowed.
+    10. Energy: v · f(t, q, v) = −dV/dt + load − damping, where V = ``potential(q)`` and
+        (load, damping) = ``powers(t, q, v)``. Without an override everything is load.
+    11. Calls do not change the system, and the same arguments give the same bits.
+    """
+
+    name: str
+    start: State
+    coordinates: tuple[str, ...]
+    velocities: tuple[str, ...]
+    contacts: ContactTable
+    constraints: tuple[str, ...]
+
+    def mass(self, q: np.ndarray) -> Matrix: ...
+
+    def force(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray: ...
+
+    def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> Tangents:
+        return difference_tangents(self, t, q, v)
+
+    def advance(self, q: np.ndarray, displacement: np.ndarray) -> np.ndarray:
+        return q + displacement
+
+    def rate(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return v
+
+    def near(self, t: float, q: np.ndarray) -> np.ndarray:
+        return np.arange(self.contacts.count)
+
+    def gaps(self, t: float, q: np.ndarray, which: np.ndarray) -> np.ndarray: ...
+
+    def directions(self, t: float, q: np.ndarray, which: np.ndarray) -> Directions: ...
+
+    def curvature(
+        self, t: float, q: np.ndarray, v: np.ndarray, which: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        d = difference_step(t, q, v)
+        ahead = self.directions(t + d, self.advance(q, d * v), which)
+        behind = self.directions(t - d, self.advance(q, -d * v), which)
+        return (
+            (ahead.normal_velocity(v) - behind.normal_velocity(v)) / (2 * d),
+            (ahead.tangential_velocity(v) - behind.tangential_velocity(v)) / (2 * d),
+        )
+
+    def constraint_residuals(self, t: float, q: np.ndarray) -> np.ndarray:
+        return np.zeros(0)
+
+    def constraint_directions(self, t: float, q: np.ndarray) -> tuple[Matrix, np.ndarray]:
+        return np.zeros((len(self.velocities), 0)), np.zeros(0)
+
+    def constraint_curvature(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        d = difference_step(t, q, v)
+        j_ahead, a_ahead = self.constraint_directions(t + d, self.advance(q, d * v))
+        j_behind, a_behind = self.constraint_directions(t - d, self.advance(q, -d * v))
+        return (j_ahead.T @ v + a_ahead - j_behind.T @ v - a_behind) / (2 * d)
+
+    def potential(self, q: np.ndarray) -> float:
+        return 0.0
+
+    def powers(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[float, float]:
+        return float(v @ self.force(t, q, v)), 0.0
+
+
+def difference_step(t: float, q: np.ndarray, v: np.ndarray) -> float:
+    """Spacing [s] of central differences along the motion."""
+    reach = 1.0 + float(np.abs(q).max(initial=0.0))
+    return _DIFFERENCE * min(reach / max(float(np.abs(v).max(initial=0.0)), 1.0), 1.0)
+
+
+def difference_tangents(system: System, t: float, q: np.ndarray, v: np.ndarray) -> Tangents:
+    """G_q, G_v, G_t by central differences of the force."""
+    n = len(v)
+    by_position, by_velocity = np.empty((n, n)), np.empty((n, n))
+    lengths = _DIFFERENCE * np.maximum(np.abs(q[:n]) if len(q) == n else np.ones(n), 1.0)
+    speeds = _DIFFERENCE * np.maximum(np.abs(v), 1.0)
+    for j in range(n):
+        u = np.zeros(n)
+        u[j] = lengths[j]
+        ahead, behind = system.force(t, system.advance(q, u), v), system.force(t, system.advance(q, -u), v)
+        by_position[:, j] = (ahead - behind) / (2 * lengths[j])
+        u[j] = speeds[j]
+        by_velocity[:, j] = (system.force(t, q, v + u) - system.force(t, q, v - u)) / (2 * speeds[j])
+    d = _DIFFERENCE * max(abs(t), 1.0)
+    by_time = (system.force(t + d, q, v) - system.force(t - d, q, v)) / (2 * d)
+    return Tangents(by_position, by_velocity, by_time, complete=True)
+
+
+def check_start(system: System, *, penetration: float = 1e-9) -> None:
+    """Refuse a system whose start cannot be a state of it, by the name of the part."""
+    start = system.start
+    for what, names, values in (
+        ("position", system.coordinates, start.position),
+        ("velocity", system.velocities, start.velocity),
+    ):
+        if values.shape != (len(names),):
+            raise InvalidModel(f"the start has a {what} of shape {values.shape}, expected ({len(names)},).")
+        if not np.all(np.isfinite(values)):
+            raise InvalidModel(
+                f"the start {what} of '{names[int(np.argmin(np.isfinite(values)))]}' is not finite."
+            )
+        if repeated := {name for name in names if names.count(name) > 1}:
+            raise InvalidModel(f"two coordinates are called '{min(repeated)}'; names must differ.")
+    check_mass(system)
+    which = system.near(start.time, start.position)
+    gaps = system.gaps(start.time, start.position, which)
+    if np.any(gaps < -penetration):
+        worst = int(np.nanargmin(gaps))
+        raise InvalidModel(
+            f"contact '{system.contacts.name(int(which[worst]))}' starts with a gap of {gaps[worst]:.3g} m; "
+            f"the parts overlap. Move them apart until no gap is below zero."
+        )
+    residuals = system.constraint_residuals(start.time, start.position)
+    if np.any(np.abs(residuals) > max(penetration, 1e-9)):
+        worst = int(np.argmax(np.abs(residuals)))
+        raise InvalidModel(
+            f"constraint '{system.constraints[worst]}' is violated at the start by {residuals[worst]:.3g}; choose a "
+            f"start position that satisfies it."
+        )
+
+
+def check_mass(system: System) -> None:
+    """Refuse a mass matrix that is not symmetric and positive definite, by the name of the coordinate."""
+    mass = system.mass(system.start.position)
+    n = len(system.velocities)
+    if mass.shape != (n, n):
+        raise InvalidModel(f"the mass matrix has shape {mass.shape}, expected ({n}, {n}).")
+    diagonal = mass.diagonal()
+    if not np.all(diagonal > 0.0):
+        worst = int(np.argmin(diagonal))
+        raise InvalidModel(
+            f"the mass of '{system.velocities[worst]}' is {diagonal[worst]:g}; it must be above 0. Leave massless "
+            f"coordinates out, or condense them."
+        )
+    skew = abs(mass - mass.T).max() if n else 0.0
+    if skew > 1e-10 * diagonal.max(initial=0.0):
+        raise InvalidModel("the mass matrix is not symmetric.")
+    if not _positive_definite(mass):
+        raise InvalidModel("the mass matrix is not positive definite: some motion would have no inertia.")
+
+
+def _positive_definite(mass: Matrix) -> bool:
+    if not sparse.issparse(mass):
+        try:
+            np.linalg.cholesky(mass)
+        except np.linalg.LinAlgError:
+            return False
+        return True
+    if mass.shape[0] <= 1500:
+        return _positive_definite(mass.toarray())
+    from scipy.sparse.linalg import splu
+
+    factors = splu(
+        mass.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+    )
+    return bool(np.all(factors.U.diagonal() > 0.0))

@@ -1,0 +1,32 @@
+"""Results of a computation: motion, contact impulses apart from forces, contact states, events, energy ledger.
+
+A :class:`Run` answers questions, draws itself and is saved and :func:`read` as HDF5; a :class:`PartStore` keeps a
+running computation on disk such that it survives.
+"""
+
+from klapper.results.errors import ResultsError
+from klapper.results.events import Event, Impacts
+from klapper.results.ledger import Ledger
+from klapper.results.run import ContactHistory, Run
+from klapper.results.samples import ENERGY, IMPACT, OPEN, SLIP, STICK, Layout, Loaded, Samples
+from klapper.results.store import PartStore, Resumed, read
+
+__all__ = [
+    "ENERGY",
+    "IMPACT",
+    "OPEN",
+    "SLIP",
+    "STICK",
+    "ContactHistory",
+    "Event",
+    "Impacts",
+    "Layout",
+    "Ledger",
+    "Loaded",
+    "PartStore",
+    "ResultsError",
+    "Resumed",
+    "Run",
+    "Samples",
+    "read",
+]

@@ -1,0 +1,107 @@
+"""The energy ledger of a run: where the energy went, and whether the books close.
+
+    kinetic + potential + damping + friction + impact + numerical − loads = its value at the start
+
+Kinetic and potential energy are present values. The others are sums since the start: ``loads`` is the work put in,
+the rest is lost (``numerical`` by the scheme; it may have either sign).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from klapper.results.samples import Samples
+from klapper.results.tables import aligned, number
+
+SIGN = {"loads": -1.0}
+TITLES = {
+    "kinetic": "kinetic energy",
+    "potential": "potential energy",
+    "damping": "lost in damping",
+    "friction": "lost in friction",
+    "impact": "lost in impacts",
+    "numerical": "lost numerically",
+    "loads": "work of the loads",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Ledger:
+    """Energies over time, each (s,) in J; ``time`` (s,) in s, ``step`` (s,) number of the step."""
+
+    step: np.ndarray
+    time: np.ndarray
+    kinetic: np.ndarray
+    potential: np.ndarray
+    loads: np.ndarray
+    damping: np.ndarray
+    friction: np.ndarray
+    impact: np.ndarray
+    numerical: np.ndarray
+
+    @classmethod
+    def of(cls, samples: Samples) -> Ledger:
+        return cls(samples.step, samples.time, *samples.energy.T)
+
+    @property
+    def total(self) -> np.ndarray:
+        """(s,) J, present and lost energy minus the work of the loads: constant if the books close."""
+        return sum((SIGN.get(name, 1.0) * getattr(self, name) for name in TITLES), np.zeros(len(self.time)))
+
+    @property
+    def residual(self) -> np.ndarray:
+        """(s,) J, by how much the books do not close at each sample."""
+        return self.total - self.total[:1]
+
+    @property
+    def closing_error(self) -> float:
+        """Largest absolute residual in J; nan if an energy is nan."""
+        return float(np.max(np.abs(self.residual), initial=0.0))
+
+    @property
+    def scale(self) -> float:
+        """Largest energy that was turned over, in J; the zero level of the potential energy plays no role."""
+        turned = [np.ptp(getattr(self, name)) if len(self.time) else 0.0 for name in TITLES]
+        return float(max(np.max(np.abs(self.kinetic), initial=0.0), *turned))
+
+    @property
+    def round_off(self) -> float:
+        """Closing error in J that the rounding of sums over so many steps may leave."""
+        largest = max((np.max(np.abs(getattr(self, name)), initial=0.0) for name in TITLES), default=0.0)
+        steps = int(self.step[-1] - self.step[0]) if len(self.step) else 0
+        return float(8 * np.finfo(float).eps * np.sqrt(1 + steps) * largest)
+
+    def closes(self, tolerance: float = 1e-9) -> bool:
+        """Whether the books close to ``tolerance`` times :attr:`scale`, or to round-off where nothing moved."""
+        return self.closing_error <= max(tolerance * self.scale, self.round_off)
+
+    @property
+    def balance(self) -> dict[str, float]:
+        """Entries at the end in J, the ``initial`` energy, and the ``residual``."""
+        if not len(self.time):
+            return {}
+        end = {entry.name: float(getattr(self, entry.name)[-1]) for entry in fields(self)[2:]}
+        return {"initial": float(self.total[0]), **end, "residual": float(self.residual[-1])}
+
+    @property
+    def verdict(self) -> str:
+        """Whether the books close, in words."""
+        scale, error = self.scale, self.closing_error
+        share = f", {number(error / scale)} of it" if scale > 0 else ""
+        word = "closes" if self.closes() else "does NOT close"
+        return f"The ledger {word}: off by at most {number(error)} J of {number(scale)} J turned over{share}."
+
+    def table(self) -> str:
+        """The ledger at the start and at the end, as text."""
+        if not len(self.time):
+            return "The ledger is empty."
+        rows = []
+        for name, title in TITLES.items():
+            column, sign = getattr(self, name), "−" if name in SIGN else "+"
+            change = column[-1] - column[0]
+            rows.append([f"{sign} {title}", number(column[0]), number(column[-1]), number(change)])
+        total = self.total
+        rows.append(["= sum", number(total[0]), number(total[-1]), number(total[-1] - total[0])])
+        return "\n".join([*aligned(["energy / J", "start", "end", "change"], rows), self.verdict])

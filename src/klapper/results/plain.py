@@ -1,0 +1,28 @@
+"""Data about a run in the types of JSON."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from klapper.results.errors import ResultsError
+
+
+def plain(value: Any, where: str) -> Any:
+    """``value`` in the types of JSON; numbers that are not finite are the texts "inf", "-inf" and "nan"."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry, f"{where}[{key!r}]") for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry, f"{where}[{index}]") for index, entry in enumerate(value)]
+    if isinstance(value, Path):
+        return str(value)
+    raise ResultsError(
+        f"{where} is a {type(value).__name__}, which cannot be stored: give numbers, texts, lists, dictionaries or "
+        "arrays."
+    )

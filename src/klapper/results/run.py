@@ -1,0 +1,241 @@
+"""A run: the motion that was computed, and everything that can be asked of it.
+
+Impulses are kept apart from forces. A contact force is the impulse between two samples divided by their distance in
+time, and exists only where no impact happened in between; an impact has an impulse and no force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from klapper.results import overview
+from klapper.results.citations import references
+from klapper.results.errors import ResultsError, place
+from klapper.results.events import Changes, Event, Impacts, changes, contact_name, listed
+from klapper.results.ledger import Ledger
+from klapper.results.plain import plain
+from klapper.results.samples import IMPACT, OPEN, Layout, Samples
+
+if TYPE_CHECKING:
+    import xarray
+
+    from klapper.results.plots import Plots
+
+
+@dataclass(frozen=True, eq=False)
+class ContactHistory:
+    """One contact over the s samples of a run.
+
+    ``time``     (s,) s
+    ``gap``      (s,) m; nan where a contact that is logged by number was not loaded
+    ``impulse``  (s, 1+tangential) N s, normal and tangential, since the previous sample
+    ``force``    (s, 1+tangential) N, mean since the previous sample; nan where an impact happened since then
+    ``state``    (s,) ``OPEN``, ``STICK``, ``SLIP`` or ``IMPACT``
+    """
+
+    name: str
+    time: np.ndarray
+    gap: np.ndarray
+    impulse: np.ndarray
+    force: np.ndarray
+    state: np.ndarray
+
+    @property
+    def impacts(self) -> Impacts:
+        """Intervals with an impact: their times and impulses."""
+        hit = np.flatnonzero(self.state == IMPACT)
+        return Impacts(self.time[hit], (self.name,) * len(hit), self.impulse[hit])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Run:
+    """A computed motion with its contact impulses, energies and origin.
+
+    ``layout``   what the columns of the samples mean
+    ``samples``  s saved samples
+    ``about``    plain data about the run: "system", "scheme", "settings", "version", "steps", "wall_time" (s),
+                 "status" ("complete", "interrupted" or "failed"), "message", "audit", "citations" (keys of
+                 :mod:`klapper.results.citations`); any of them may be missing
+    """
+
+    layout: Layout
+    samples: Samples
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.samples.require(self.layout)
+        object.__setattr__(self, "about", plain(self.about, "about"))
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __repr__(self) -> str:
+        return f"Run({overview.headline(self)})"
+
+    @property
+    def time(self) -> np.ndarray:
+        """(s,) s."""
+        return self.samples.time
+
+    @property
+    def position(self) -> np.ndarray:
+        """(s, nq) generalised coordinates in m, rad."""
+        return self.samples.position
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """(s, nv) generalised velocities in m/s, rad/s."""
+        return self.samples.velocity
+
+    @property
+    def gap(self) -> np.ndarray:
+        """(s, m) m."""
+        return self.samples.gap
+
+    @property
+    def impulse(self) -> np.ndarray:
+        """(s, m, 1+tangential) N s, normal and tangential, since the previous sample."""
+        return self.samples.impulse
+
+    @property
+    def state(self) -> np.ndarray:
+        """(s, m) ``OPEN``, ``STICK``, ``SLIP`` or ``IMPACT``."""
+        return self.samples.state
+
+    @cached_property
+    def forces(self) -> np.ndarray:
+        """(s, m, 1+tangential) N, mean since the previous sample; nan where the contact was hit since then."""
+        return mean_force(self.impulse, self.time, self.state == IMPACT)
+
+    @cached_property
+    def constraint_forces(self) -> np.ndarray:
+        """(s, p) N, mean since the previous sample; nan where any contact was hit since then."""
+        hit = np.any(self.state == IMPACT, axis=1)
+        if self.samples.loaded is not None:
+            hit = hit.copy()
+            hit[self.samples.loaded.sample[self.samples.loaded.state == IMPACT]] = True
+        return mean_force(self.samples.constraint_impulse, self.time, hit)
+
+    @property
+    def final(self) -> tuple[float, np.ndarray, np.ndarray]:
+        """Time, position (nq,) and velocity (nv,) of the last sample."""
+        if not len(self):
+            raise ResultsError("The run has no samples, so there is no final state.")
+        return float(self.time[-1]), self.position[-1], self.velocity[-1]
+
+    def coordinate(self, name: str) -> np.ndarray:
+        """(s,) the coordinate called ``name``, in m or rad."""
+        return self.position[:, place(name, self.layout.coordinates, "coordinate")]
+
+    def speed(self, name: str) -> np.ndarray:
+        """(s,) the generalised velocity called ``name``, in m/s or rad/s, with its sign."""
+        return self.velocity[:, place(name, self.layout.velocities, "velocity")]
+
+    def contact(self, name: str | int) -> ContactHistory:
+        """The contact called ``name``, or the one of that number."""
+        number = self._number(name)
+        if self.samples.loaded is None:
+            force = mean_force(self.impulse[:, number], self.time, self.state[:, number] == IMPACT)
+            gap, impulse, state = self.gap[:, number], self.impulse[:, number], self.state[:, number]
+        else:
+            gap, impulse, state = self._logged(number)
+            force = mean_force(impulse, self.time, state == IMPACT)
+        return ContactHistory(contact_name(self.layout, number), self.time, gap, impulse, force, state)
+
+    def impacts(self) -> Impacts:
+        """Intervals between samples in which a contact was hit, in the order of time."""
+        hit = self.changes.of(self.changes.after == IMPACT)
+        names = tuple(contact_name(self.layout, contact) for contact in hit.contact.tolist())
+        return Impacts(self.time[hit.sample], names, hit.impulse)
+
+    def events(self, contact: str | int | None = None) -> list[Event]:
+        """What the contacts did, or one of them, in the order of time."""
+        found = (
+            self.changes
+            if contact is None
+            else self.changes.of(self.changes.contact == self._number(contact))
+        )
+        return list(listed(found, self.samples, self.layout))
+
+    @cached_property
+    def changes(self) -> Changes:
+        """The events as arrays, for runs that have very many."""
+        return changes(self.samples, self.layout)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The energies over time, and whether they balance."""
+        return Ledger.of(self.samples)
+
+    @property
+    def plot(self) -> Plots:
+        """Figures of the run, such as ``run.plot.positions()``."""
+        from klapper.results.plots import Plots
+
+        return Plots(self)
+
+    def summary(self) -> str:
+        """The run in a few lines of text."""
+        return "\n".join(overview.summary(self))
+
+    def citation(self, *, bibtex: bool = False) -> str:
+        """The publications behind the run, as lines of text or as BibTeX."""
+        return references(self.about.get("citations") or (), bibtex=bibtex)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the run into an HDF5 file, whole or not at all; the path of the file."""
+        from klapper.results.files import write_run
+
+        return write_run(Path(path), self)
+
+    def to_xarray(self) -> xarray.Dataset:
+        """The samples as a labelled dataset with units."""
+        from klapper.results.dataset import dataset
+
+        return dataset(self)
+
+    def _number(self, name: str | int) -> int:
+        """The number of a contact."""
+        if isinstance(name, str):
+            if self.samples.loaded is not None:
+                raise ResultsError(
+                    f"This run logs its contacts by number: give a number instead of '{name}'."
+                )
+            return place(name, self.layout.contacts, "contact")
+        if self.samples.loaded is None and not 0 <= name < len(self.layout.contacts):
+            raise ResultsError(
+                f"There is no contact {name}: the run has {len(self.layout.contacts)}, counted from 0."
+            )
+        return int(name)
+
+    def _logged(self, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Gap, impulse and state of a contact that is logged by number."""
+        loaded = self.samples.loaded
+        assert loaded is not None
+        gap = np.full(len(self), np.nan)
+        impulse = np.zeros((len(self), loaded.impulse.shape[1]))
+        state = np.full(len(self), OPEN, dtype=np.int8)
+        entries = np.flatnonzero(loaded.contact == number)
+        samples = np.searchsorted(loaded.start, entries, side="right") - 1
+        gap[samples], impulse[samples], state[samples] = (
+            loaded.gap[entries],
+            loaded.impulse[entries],
+            loaded.state[entries],
+        )
+        return gap, impulse, state
+
+
+def mean_force(impulse: np.ndarray, time: np.ndarray, hit: np.ndarray) -> np.ndarray:
+    """Impulse divided by the time since the previous sample; nan at the first sample and where ``hit``."""
+    interval = np.full(len(time), np.nan)
+    interval[1:] = np.diff(time)
+    interval[interval <= 0] = np.nan
+    interval = interval.reshape((-1,) + (1,) * (hit.ndim - 1))
+    interval = np.where(hit, np.nan, interval)
+    return impulse / interval.reshape(interval.shape + (1,) * (impulse.ndim - interval.ndim))

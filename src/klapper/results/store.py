@@ -1,0 +1,280 @@
+"""A running computation on disk, which survives the end of its process at any moment.
+
+    folder/header.json      layout, origin and fingerprint of the run
+    folder/part-000001.h5   samples since the last part, and the complete state to go on from
+    folder/part-000002.h5   …
+    folder/run.h5           the whole run, when it is finished; then the others are gone
+
+Every file is written under another name, brought to the disk and renamed. So the folder always holds a beginning of
+the run without gaps, and the last part says how to go on.
+
+    with PartStore(folder) as store:
+        resumed = store.resume(fingerprint)
+        if resumed is None:
+            store.begin(layout, about, fingerprint)
+        …
+        store.append(samples, snapshot)
+        …
+        store.finish(run)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from klapper.results.container import FORMAT, TEMPORARY, write_whole
+from klapper.results.errors import ResultsError
+from klapper.results.files import layout_from, read_fingerprint, read_part, read_run, write_part, write_run
+from klapper.results.lock import Lock
+from klapper.results.plain import plain
+from klapper.results.run import Run
+from klapper.results.samples import Layout, Samples
+
+RUN, HEADER, LOCK = "run.h5", "header.json", "lock"
+
+
+class Resumed(NamedTuple):
+    """What there is of a run; ``message`` tells what was damaged and left out, if anything."""
+
+    layout: Layout
+    samples: Samples
+    snapshot: dict[str, Any]
+    message: str
+
+
+class PartStore:
+    """Writes a running computation into ``folder``, which is made if missing and locked until :meth:`close`.
+
+    A ``fingerprint`` is a text that is the same if and only if the computation is: same system, scheme, settings and
+    start. It keeps runs apart; a folder that holds another run is refused.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = Lock(self.folder / LOCK)
+        except OSError as error:
+            raise ResultsError(f"{self.folder} cannot hold a run: {error.strerror or error}.") from error
+        for left in self.folder.glob(f".*{TEMPORARY}"):
+            left.unlink(missing_ok=True)
+        self._layout: Layout | None = None
+        self._origin: dict[str, Any] = {}
+        self._parts = self._samples = 0
+
+    def __enter__(self) -> PartStore:
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Unlock the folder; what is in it stays."""
+        self._layout = None
+        self._lock.release()
+
+    def finished(self, fingerprint: str) -> Run | None:
+        """The whole run if it is finished, None if not; :class:`ResultsError` if the folder holds another run."""
+        file = self.folder / RUN
+        if not file.exists():
+            return None
+        if read_fingerprint(file) != fingerprint:
+            raise ResultsError(f"{file} is another run: give another folder, or remove it.")
+        return read_run(file)
+
+    def resume(self, fingerprint: str) -> Resumed | None:
+        """What there is of an unfinished run, to go on from; None if there is nothing, so that it has to begin.
+
+        Parts behind a damaged one are removed, since the computation repeats them.
+        """
+        if (self.folder / RUN).exists():
+            raise ResultsError(f"{self.folder} holds the finished run: read it instead of going on with it.")
+        if not (self.folder / HEADER).exists() and not _parts(self.folder):
+            return None
+        header = _header(self.folder)
+        if header["fingerprint"] != fingerprint:
+            raise ResultsError(
+                f"{self.folder} holds another run: give another folder, or begin with overwrite."
+            )
+        found, good = _unfinished(self.folder, header)
+        _remove(_parts(self.folder)[good:])
+        if not good:
+            return None
+        self._take(found.layout, header["token"], good, len(found.samples))
+        return found
+
+    def begin(
+        self, layout: Layout, about: Mapping[str, Any], fingerprint: str, *, overwrite: bool = False
+    ) -> None:
+        """Start a run in the folder; what another run left there is refused, or removed with ``overwrite``."""
+        parts, file = _parts(self.folder), self.folder / RUN
+        if (parts or file.exists()) and not overwrite:
+            raise ResultsError(
+                f"{self.folder} holds a run already: resume it, overwrite it or give another folder."
+            )
+        file.unlink(missing_ok=True)
+        _remove(parts)
+        token = secrets.token_hex(8)
+        content = {
+            "format": FORMAT,
+            "token": token,
+            "fingerprint": fingerprint,
+            "layout": asdict(layout),
+            "about": plain(about, "about"),
+        }
+        content["blake2b"] = _digest(content)
+        write_whole(self.folder / HEADER, json.dumps(content, indent=1).encode())
+        self._take(layout, token, 0, 0)
+
+    def append(self, samples: Samples, snapshot: Mapping[str, Any]) -> None:
+        """Write the samples since the last part, and the complete state after them.
+
+        ``snapshot`` holds arrays of numbers, numbers, truth values and texts by name; they come back bit for bit.
+        """
+        samples.require(self._begun())
+        number = self._parts + 1
+        write_part(
+            self.folder / _part_name(number),
+            self._origin | {"part": number, "before": self._samples},
+            samples,
+            snapshot,
+        )
+        self._parts, self._samples = number, self._samples + len(samples)
+
+    def finish(self, run: Run) -> Path:
+        """Write the whole run and remove its parts; the path of its file. A run that is to go on is not finished."""
+        self._begun()
+        if run.about.get("status") == "interrupted":
+            raise ResultsError(
+                "An interrupted run is not finished: close the store, so that its parts can be resumed."
+            )
+        if len(run) < self._samples:
+            raise ResultsError(
+                f"The run has {len(run)} samples, but its parts hold {self._samples}: give all of them."
+            )
+        file = write_run(self.folder / RUN, run, fingerprint=_header(self.folder)["fingerprint"])
+        _remove(_parts(self.folder))
+        (self.folder / HEADER).unlink(missing_ok=True)
+        self._layout = None
+        return file
+
+    def _take(self, layout: Layout, token: str, parts: int, samples: int) -> None:
+        self._layout, self._origin, self._parts, self._samples = layout, {"token": token}, parts, samples
+
+    def _begun(self) -> Layout:
+        if self._layout is None:
+            raise ResultsError(f"The store of {self.folder} has no run to write: begin or resume one.")
+        return self._layout
+
+
+def read(path: str | Path) -> Run:
+    """The run in a file, or in a folder, where it may be unfinished: then its status is "interrupted"."""
+    path = Path(path)
+    if not path.is_dir():
+        return read_run(path)
+    if not (path / RUN).exists() and holds_parts(path):
+        try:
+            run = _interrupted(path)
+        except ResultsError:
+            if not (path / RUN).exists():
+                raise
+        else:
+            if not (
+                path / RUN
+            ).exists():  # else it was finished, and parts removed, while they were being read
+                return run
+    if not (path / RUN).exists():
+        raise ResultsError(f"{path} holds no run: there is neither {RUN} nor {HEADER}.")
+    return read_run(path / RUN)
+
+
+def holds_parts(folder: Path) -> bool:
+    """Whether there is an unfinished run in ``folder``."""
+    return (folder / HEADER).exists()
+
+
+def _interrupted(folder: Path) -> Run:
+    """The run as far as its parts tell it."""
+    header = _header(folder)
+    found, _ = _unfinished(folder, header)
+    end = f" at {found.samples.time[-1]:g} s" if len(found.samples) else ""
+    message = f"The run stopped{end} and can be resumed. {found.message}".strip()
+    steps = int(found.samples.step[-1]) if len(found.samples) else 0
+    about = header["about"] | {"status": "interrupted", "message": message, "steps": steps}
+    return Run(found.layout, found.samples, about)
+
+
+def _unfinished(folder: Path, header: Mapping[str, Any]) -> tuple[Resumed, int]:
+    """The parts from the first one on as far as they are whole and follow each other, and how many they are."""
+    layout, message = layout_from(header["layout"]), ""
+    stretches, count = [Samples.empty(layout)], 0
+    snapshot: dict[str, Any] = {}
+    files = _parts(folder)
+    for number, file in enumerate(files, 1):
+        try:
+            origin, samples, state = read_part(file)
+            samples.require(layout)
+            follows = origin == {"token": header["token"], "part": number, "before": count}
+            reason = "" if follows else f"{file} does not continue the run."
+        except ResultsError as error:
+            reason = str(error)
+        if reason:
+            message = f"Parts from number {number} on are left out: {reason}"
+            return Resumed(layout, _joined(stretches), snapshot, message), number - 1
+        stretches.append(samples)
+        snapshot, count = state, count + len(samples)
+    return Resumed(layout, _joined(stretches), snapshot, message), len(files)
+
+
+def _joined(stretches: list[Samples]) -> Samples:
+    return Samples.concatenate(stretches[1:] or stretches)
+
+
+def _header(folder: Path) -> dict[str, Any]:
+    file = folder / HEADER
+    try:
+        header = json.loads(file.read_bytes())
+        newer, digest = header["format"] > FORMAT, header.pop("blake2b", "")
+    except FileNotFoundError:
+        raise ResultsError(
+            f"{file} does not exist, so the parts of the run beside it cannot be read."
+        ) from None
+    except OSError as error:
+        raise ResultsError(f"{file} cannot be read: {error.strerror or error}.") from error
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        newer, digest, header = False, "", {}
+    if newer:
+        raise ResultsError(
+            f"{file} was written by a newer klapper (format {header['format']}): upgrade klapper."
+        )
+    if digest != _digest(header):
+        raise ResultsError(f"{file} is damaged, so the parts of the run beside it cannot be read.")
+    return header
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    return hashlib.blake2b(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _part_name(number: int) -> str:
+    return f"part-{number:06d}.h5"
+
+
+def _parts(folder: Path) -> list[Path]:
+    """The parts in their order."""
+    numbers = {file: re.fullmatch(r"part-(\d{6,})\.h5", file.name) for file in folder.glob("part-*.h5")}
+    return sorted((file for file, number in numbers.items() if number), key=lambda file: int(file.stem[5:]))
+
+
+def _remove(files: list[Path]) -> None:
+    """Remove the last ones first, so that what is left at any moment is a beginning."""
+    for file in reversed(files):
+        file.unlink(missing_ok=True)

@@ -1,0 +1,118 @@
+"""What a scheme is: one step of a method, never a loop, never a print."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from klapper.mechanics.system import System
+
+OPEN, STICK, SLIP, IMPACT = 0, 1, 2, 3
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """All that a scheme needs to go on: plain numbers and arrays, so that it can be stored and resumed bit for bit.
+
+    ``step``      number of steps done
+    ``time``      [s], ``position`` (nq,), ``velocity`` (nv,)
+    ``contact``   numbers (k,) of the contacts loaded in the last step, rising, and
+    ``impulse``   their impulses (k, 1 + d) [N s], the warm start of the next
+    ``sums``      (5,) [J]: loads, damping, friction, impact, numerical since the start of the run
+    ``memory``    what else a scheme remembers, e.g. its step size
+    """
+
+    step: int
+    time: float
+    position: np.ndarray
+    velocity: np.ndarray
+    contact: np.ndarray
+    impulse: np.ndarray
+    sums: np.ndarray
+    memory: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """What one step did.
+
+    ``after``       the snapshot at its end
+    ``contact``     numbers (k,) of the contacts that took part, rising, with their
+    ``impulse``     (k, 1 + d) [N s] and ``state`` (k,) int8
+    ``constraint``  impulses of the two-sided constraints (p,) [N s]
+    ``residual``    of the contact problem, relative
+    ``notes``       findings about this step by kind, e.g. {"energy gain": "contact 'a' …"}
+    """
+
+    after: Snapshot
+    contact: np.ndarray
+    impulse: np.ndarray
+    state: np.ndarray
+    constraint: np.ndarray
+    residual: float
+    notes: dict[str, str] = field(default_factory=dict)
+
+
+class Stretch(Protocol):
+    """A compiled loop over many steps of one scheme on one system."""
+
+    def run(self, snapshot: Snapshot, count: int, every: int) -> tuple[Snapshot, dict[str, np.ndarray], str]:
+        """Do up to ``count`` steps and save every ``every``-th, counted from the start of the run.
+
+        Snapshot and samples end at the last sample whose steps all succeeded; the text is empty if that is the last
+        one wanted, else it says why the loop stopped. The samples are the arrays of ``klapper.results.Samples``.
+        """
+        ...
+
+
+class Scheme(Protocol):
+    """A time-stepping method. Whoever writes one keeps this contract:
+
+    1. It is immutable, and all its options are set when it is made.
+    2. ``init(system)`` returns the snapshot at the start; it refuses a system the scheme cannot treat, by name.
+    3. ``step(system, snapshot)`` returns what one step did. It does not change its arguments, does not loop over time
+       and does not print. The same arguments give the same bits.
+    4. The contact problem of the step has been verified against its own data when ``step`` returns.
+    5. ``stretch(system)`` returns a compiled loop that gives the same steps to round-off, or None.
+    6. ``steps(system, until)`` is the number of steps to reach a time, or None if the step size varies.
+    7. ``settings`` and ``citations`` describe it in plain data.
+    """
+
+    name: str
+
+    def init(self, system: System) -> Snapshot: ...
+
+    def step(self, system: System, snapshot: Snapshot) -> Step: ...
+
+    def stretch(self, system: System) -> Stretch | None: ...
+
+    def steps(self, system: System, until: float) -> int | None: ...
+
+    @property
+    def settings(self) -> dict[str, Any]: ...
+
+    @property
+    def citations(self) -> tuple[str, ...]: ...
+
+
+class StepFailed(RuntimeError):
+    """A step has no verified answer; the text says when, where and what to do."""
+
+
+def kinetic_energy(system: System, q: np.ndarray, v: np.ndarray) -> float:
+    return 0.5 * float(v @ (system.mass(q) @ v))
+
+
+def snapshot_at_start(system: System) -> Snapshot:
+    start, d = system.start, system.contacts.tangential
+    return Snapshot(
+        step=0,
+        time=start.time,
+        position=start.position.copy(),
+        velocity=start.velocity.copy(),
+        contact=np.zeros(0, dtype=np.int64),
+        impulse=np.zeros((0, 1 + d)),
+        sums=np.zeros(5),
+    )

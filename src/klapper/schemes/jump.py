@@ -1,0 +1,74 @@
+"""An impact law applied at fixed time and place, before a step goes on. Waltersberger, Scheme 5.3."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sparse
+
+from klapper.mechanics.contacts import Laws
+from klapper.mechanics.system import Directions, Matrix, System
+
+
+def resolve_jump(
+    law: Any,
+    system: System,
+    mass: Matrix,
+    bilateral: tuple[Matrix, np.ndarray],
+    v: np.ndarray,
+    contact: np.ndarray,
+    directions: Directions,
+    laws: Laws,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[str, str] | None]:
+    """Velocity after the jump (nv,), impulses (k, 1 + d), losses (3,) [J] and a finding, if there is one.
+
+    The losses are those by friction, by normal and constraint impulses, and the work of moving walls. Without an approaching contact
+    nothing happens.
+    """
+    from klapper.mechanics.impact import ImpactProblem
+
+    d = system.contacts.tangential
+    impulses = np.zeros((len(contact), 1 + d))
+    closed = np.flatnonzero(laws.normal)
+    approach = directions.normal_velocity(v)[closed]
+    noise = 1e-12 * np.abs(v).max(initial=0.0)
+    if not np.any(approach < -noise):
+        return v, impulses, np.zeros(3), None
+    rough = d > 0 and np.any(_diagonal(laws) > 0)
+    columns = (closed[:, None] * d + np.arange(d)).ravel()
+    ratio = np.ones((len(closed), d))
+    if d == 2:
+        ratio[:, 1] = laws.ratio[closed]
+    tangential = directions.tangential[:, columns] * ratio.ravel() if rough else None
+    problem = ImpactProblem(
+        mass,
+        v,
+        directions.normal[:, closed],
+        restitution=laws.restitution[closed],
+        tangential=tangential,
+        friction=_diagonal(laws)[closed] if rough else 0.0,
+        normal_rate=directions.normal_rate[closed],
+        tangential_rate=(directions.tangential_rate[columns] * ratio.ravel()) if rough else 0.0,
+        bilateral=bilateral[0] if len(bilateral[1]) else None,
+        bilateral_rate=bilateral[1] if len(bilateral[1]) else 0.0,
+        dimension=max(d, 1),
+        names=[system.contacts.name(int(contact[i])) for i in closed],
+        coordinates=list(system.velocities),
+    )
+    taken = problem.approaching(noise)
+    result = law.resolve(taken.problem)
+    impulses[closed[taken.contacts], 0] = result.normal
+    if rough:
+        impulses[np.ix_(closed[taken.patches], np.arange(1, 1 + d))] = result.tangential * ratio[taken.patches]
+    audit = result.audit
+    losses = np.array([audit.friction.sum(), audit.normal.sum() + audit.bilateral.sum(), audit.walls])
+    finding = ("energy gain", audit.words) if audit.gain > 0.0 else None
+    if not getattr(result, "finished", True):
+        finding = ("impacts without end", result.words)
+    return result.after, impulses, losses, finding
+
+
+def _diagonal(laws: Laws) -> np.ndarray:
+    friction = laws.friction
+    return friction.diagonal() if sparse.issparse(friction) else friction

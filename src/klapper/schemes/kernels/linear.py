@@ -1,0 +1,460 @@
+"""Moreau's θ-steps for constant matrices and constant contact directions, the whole loop compiled.
+
+The same formulas as ``klapper.schemes.moreau``; the mobility M̂⁻¹, the responses U = M̂⁻¹ J and the Delassus matrix
+W = Jᵀ U are made once. Contacts have 1 + d rows each, normal first.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from klapper.complementarity.kernels.batch import solve_one
+from klapper.complementarity.kernels.contact_blocks import ContactBlocks, columns_from_dense, local_data
+from klapper.complementarity.kernels.contact_local import solve_contact
+from klapper.complementarity.kernels.contact_sweep import gauss_seidel
+
+_ROUND_OFF = 8.0 * 2.220446049250313e-16
+_FINE = 0.5e-13  # residual that sweeps aim at
+_QUICK_SWEEPS = 300
+OPEN, STICK, SLIP, IMPACT = 0, 1, 2, 3
+
+
+class Rows(NamedTuple):
+    """A sparse matrix by rows."""
+
+    start: np.ndarray
+    column: np.ndarray
+    value: np.ndarray
+
+
+class LinearForm(NamedTuple):
+    """A linear system as arrays; n coordinates, m contacts with w = 1 + d rows each.
+
+    ``mass``, ``rate`` D + G, ``position`` K + N, ``damping`` D, ``stiffness`` K, ``circulatory`` N   sparse rows
+    ``band``         (b + 1, n) factors L D Lᵀ of a banded M̂, or (0, 0)
+    ``inverse``      M̂⁻¹ (n, n) for any other, or (0, 0)
+    ``columns``      J by columns (m w)
+    ``response``     (m w, n) M̂⁻¹ J
+    ``delassus``     (m w, m w)
+    ``dead``         (n,) constant load, which has a potential
+    """
+
+    mass: Rows
+    rate: Rows
+    position: Rows
+    damping: Rows
+    stiffness: Rows
+    circulatory: Rows
+    band: np.ndarray
+    inverse: np.ndarray
+    columns: Rows
+    response: np.ndarray
+    delassus: np.ndarray
+    has_normal: np.ndarray
+    restitution: np.ndarray
+    friction: np.ndarray
+    limit: np.ndarray
+    dead: np.ndarray
+    width: int
+    theta: float
+    step: float
+
+
+class Course(NamedTuple):
+    """Given functions of time over the steps of one call: one row per step, or a single row for constants.
+
+    ``load`` (c, n) at t + θ h; ``offset`` (c, m), ``normal_rate`` (c, m) and ``tangential_rate`` (c, m d) at
+    t + (1 − θ) h; ``sample_offset`` (s, m) at the samples.
+    """
+
+    load: np.ndarray
+    offset: np.ndarray
+    normal_rate: np.ndarray
+    tangential_rate: np.ndarray
+    sample_offset: np.ndarray
+
+
+class Saved(NamedTuple):
+    """Arrays that the loop fills, s samples."""
+
+    position: np.ndarray
+    velocity: np.ndarray
+    gap: np.ndarray
+    impulse: np.ndarray
+    state: np.ndarray
+    energy: np.ndarray
+    residual: np.ndarray
+
+
+@njit(cache=True)
+def multiply(matrix: Rows, x: np.ndarray, out: np.ndarray) -> None:
+    """out = matrix x."""
+    for i in range(out.size):
+        total = 0.0
+        for k in range(matrix.start[i], matrix.start[i + 1]):
+            total += matrix.value[k] * x[matrix.column[k]]
+        out[i] = total
+
+
+@njit(cache=True)
+def form(matrix: Rows, x: np.ndarray, y: np.ndarray) -> float:
+    """yᵀ matrix x."""
+    total = 0.0
+    for i in range(y.size):
+        if y[i] != 0.0:
+            for k in range(matrix.start[i], matrix.start[i + 1]):
+                total += y[i] * matrix.value[k] * x[matrix.column[k]]
+    return total
+
+
+@njit(cache=True)
+def along(columns: Rows, j: int, x: np.ndarray) -> float:
+    """Column j times x."""
+    total = 0.0
+    for k in range(columns.start[j], columns.start[j + 1]):
+        total += columns.value[k] * x[columns.column[k]]
+    return total
+
+
+@njit(cache=True)
+def apply_inverse(model: LinearForm, x: np.ndarray, out: np.ndarray) -> None:
+    """out = M̂⁻¹ x."""
+    n = x.size
+    if model.band.size == 0:
+        for i in range(n):
+            total = 0.0
+            for j in range(n):
+                total += model.inverse[i, j] * x[j]
+            out[i] = total
+        return
+    width = model.band.shape[0] - 1
+    for i in range(n):
+        total = x[i]
+        for k in range(max(i - width, 0), i):
+            total -= model.band[i - k, k] * out[k]
+        out[i] = total
+    for i in range(n):
+        out[i] /= model.band[0, i]
+    for i in range(n - 1, -1, -1):
+        total = out[i]
+        for k in range(i + 1, min(i + width + 1, n)):
+            total -= model.band[k - i, i] * out[k]
+        out[i] = total
+
+
+@njit(cache=True)
+def potential(model: LinearForm, q: np.ndarray) -> float:
+    total = 0.5 * form(model.stiffness, q, q)
+    for i in range(q.size):
+        total -= model.dead[i] * q[i]
+    return total
+
+
+@njit(cache=True)
+def solve_smooth(
+    model: LinearForm,
+    active: np.ndarray,
+    b: np.ndarray,
+    tolerance: float,
+    impulse: np.ndarray,
+) -> tuple[float, bool]:
+    """Normal impulses of the ``active`` contacts without friction; the guess is in ``impulse`` (m, w)."""
+    count = active.size
+    if count == 1:
+        i = active[0]
+        own = model.delassus[i * model.width, i * model.width]
+        impulse[i, 0] = -b[0] / own if b[0] < 0.0 else 0.0
+        return 0.0, own > 0.0 or b[0] >= 0.0
+    matrix, chosen, x = np.empty((count, count)), np.empty(count, np.bool_), np.empty(count)
+    for k in range(count):
+        row = active[k] * model.width
+        for j in range(count):
+            matrix[k, j] = model.delassus[row, active[j] * model.width]
+        chosen[k] = impulse[active[k], 0] > 0.0
+    status, _, _, residual = solve_one(matrix, b, chosen, tolerance, x)
+    for k in range(count):
+        impulse[active[k], 0] = x[k]
+    return residual, status == 0
+
+
+@njit(cache=True)
+def solve_rough(
+    model: LinearForm, active: np.ndarray, b: np.ndarray, tolerance: float, impulse: np.ndarray
+) -> tuple[float, bool]:
+    """Impulses of the ``active`` contacts with friction; the guess is in ``impulse`` (m, w)."""
+    count, width = active.size, model.width
+    if count == 1 and model.has_normal[active[0]]:
+        return _solve_single(model, active[0], b, impulse)
+    rows = np.full((count, 3), -1, np.int64)
+    matrix = np.empty((count * width, count * width))
+    free, force = np.zeros(3 * count), np.zeros(3 * count)
+    kind, limit, friction = np.zeros(count, np.int8), np.empty(count), np.empty(count)
+    for k in range(count):
+        i = active[k]
+        first = 0 if model.has_normal[i] else 1
+        kind[k] = 0 if model.has_normal[i] else 1
+        limit[k], friction[k] = model.limit[i] * model.step, model.friction[i]
+        for a in range(first, width):
+            rows[k, a] = k * width + a
+            free[3 * k + a] = b[k * width + a]
+            force[3 * k + a] = impulse[i, a]
+        for a in range(width):
+            for j in range(count):
+                for c in range(width):
+                    matrix[k * width + a, j * width + c] = model.delassus[
+                        i * width + a, active[j] * width + c
+                    ]
+    start, neighbour, push = columns_from_dense(matrix, rows)
+    own, schur, tangent, mobility = local_data(start, neighbour, push)
+    softest = mobility.max()
+    for k in range(count):
+        for a in range(2):
+            if mobility[k, a] == 0.0:
+                mobility[k, a] = softest
+    blocks = ContactBlocks(
+        start,
+        neighbour,
+        push,
+        own,
+        schur,
+        tangent,
+        mobility,
+        kind,
+        friction,
+        limit,
+        np.zeros(count + 1, np.int64),
+        np.zeros(0, np.int64),
+        np.zeros(0),
+        free,
+        0,
+    )
+    _, residual = gauss_seidel(blocks, force, 1.3, 5, _FINE, _QUICK_SWEEPS)
+    for k in range(count):
+        for a in range(width):
+            impulse[active[k], a] = force[3 * k + a]
+    return residual, residual <= tolerance
+
+
+@njit(cache=True)
+def _solve_single(model: LinearForm, i: int, b: np.ndarray, impulse: np.ndarray) -> tuple[float, bool]:
+    w = np.zeros((1, 9))
+    q = np.zeros(3)
+    for a in range(model.width):
+        q[a] = b[a]
+        for c in range(model.width):
+            w[0, 3 * a + c] = model.delassus[i * model.width + a, i * model.width + c]
+    _, schur, tangent, _ = local_data(np.array([0, 1]), np.array([0]), w)
+    s, t = schur[0], tangent[0]
+    normal, first, second, _ = solve_contact(
+        (q[0], q[1], q[2]),
+        (w[0, 0], w[0, 1], w[0, 2]),
+        (s[0], s[1], s[2], s[3]),
+        (t[0], t[1], t[2], t[3]),
+        model.friction[i],
+        model.limit[i] * model.step,
+        0.0,
+    )
+    impulse[i, 0], impulse[i, 1] = normal, first
+    if model.width == 3:
+        impulse[i, 2] = second
+    return 0.0, np.isfinite(normal) and w[0, 0] > 0.0
+
+
+@njit(cache=True)
+def run(
+    model: LinearForm,
+    course: Course,
+    q: np.ndarray,
+    v: np.ndarray,
+    impulse: np.ndarray,
+    sums: np.ndarray,
+    first: int,
+    count: int,
+    every: int,
+    tolerance: float,
+    saved: Saved,
+    last_impulse: np.ndarray,
+) -> tuple[int, int]:
+    """``count`` steps after step number ``first``; returns (samples filled, steps they cover).
+
+    ``q``, ``v``, ``impulse`` (m, w) and ``sums`` (5,) are changed; ``last_impulse`` holds the impulses at the last
+    sample. Fewer samples than wanted say that a contact problem was not solved in the step after them.
+    """
+    n, m, w, h, theta = q.size, model.has_normal.size, model.width, model.step, model.theta
+    middle, force, pushed, free = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    change, size, work = np.empty(n), np.empty(n), np.empty(n)
+    list_of, b = np.empty(m, np.int64), np.empty(m * w)
+    gathered, state = np.zeros((m, w)), np.zeros(m, np.int8)
+    worst, stored = 0.0, potential(model, q)
+    rough = False
+    for i in range(m):
+        rough = rough or model.friction[i] > 0.0 or model.limit[i] > 0.0
+    samples, covered = 0, 0
+    for k in range(count):
+        load = course.load[k if course.load.shape[0] > 1 else 0]
+        offset = course.offset[k if course.offset.shape[0] > 1 else 0]
+        rate_n = course.normal_rate[k if course.normal_rate.shape[0] > 1 else 0]
+        rate_t = course.tangential_rate[k if course.tangential_rate.shape[0] > 1 else 0]
+
+        for i in range(n):
+            middle[i] = q[i] + theta * h * v[i]
+        multiply(model.position, middle, force)
+        multiply(model.rate, v, work)
+        for i in range(n):
+            force[i] = load[i] - work[i] - force[i]
+            work[i] = h * force[i]
+        apply_inverse(model, work, pushed)
+        for i in range(n):
+            free[i] = v[i] + pushed[i]
+            middle[i] = q[i] + (1.0 - theta) * h * v[i]
+
+        closed, demand = 0, False
+        for i in range(m):
+            if not model.has_normal[i] or along(model.columns, i * w, middle) + offset[i] <= 0.0:
+                list_of[closed] = i
+                row = closed * w
+                if model.has_normal[i]:
+                    before = along(model.columns, i * w, v) + rate_n[i]
+                    after = along(model.columns, i * w, free) + rate_n[i]
+                    b[row] = after + model.restitution[i] * before
+                    demand = demand or b[row] < 0.0
+                else:
+                    b[row] = 0.0
+                    demand = True
+                for a in range(1, w):
+                    b[row + a] = along(model.columns, i * w + a, free) + rate_t[i * (w - 1) + a - 1]
+                closed += 1
+            else:
+                if state[i] != IMPACT:
+                    state[i] = OPEN
+                for a in range(w):
+                    impulse[i, a] = 0.0
+        residual, solved = 0.0, True
+        if demand:
+            active = list_of[:closed]
+            if rough:
+                residual, solved = solve_rough(model, active, b[: closed * w], tolerance, impulse)
+            else:
+                residual, solved = solve_smooth(model, active, b[: closed * w : w].copy(), tolerance, impulse)
+        else:
+            for j in range(closed):
+                for a in range(w):
+                    impulse[list_of[j], a] = 0.0
+        if not solved:
+            return samples, covered
+        worst = max(worst, residual)
+
+        for i in range(n):
+            change[i] = 0.0
+            size[i] = 0.0
+        for j in range(closed):
+            for a in range(w):
+                lam = impulse[list_of[j], a]
+                if lam != 0.0:
+                    row = list_of[j] * w + a
+                    for i in range(n):
+                        change[i] += model.response[row, i] * lam
+        for i in range(n):
+            after = free[i] + change[i]
+            if abs(after) <= _ROUND_OFF * (abs(v[i]) + abs(pushed[i]) + abs(change[i])):
+                after = 0.0
+            change[i] = after - v[i]  # Δ
+            free[i] = after  # v⁺
+            work[i] = 0.5 * (v[i] + after)  # v_m
+
+        friction, impact, walls = 0.0, 0.0, 0.0
+        for j in range(closed):
+            i = list_of[j]
+            loaded = False
+            for a in range(w):
+                lam = impulse[i, a]
+                if lam != 0.0:
+                    loaded = True
+                    rate = rate_n[i] if a == 0 else rate_t[i * (w - 1) + a - 1]
+                    mean = along(model.columns, i * w + a, work) + rate
+                    if a == 0:
+                        impact -= lam * mean
+                    else:
+                        friction -= lam * mean
+                    walls -= lam * rate
+                gathered[i, a] += lam
+            now = OPEN
+            if loaded:
+                now = _state(model, i, impulse, v, free, pushed, rate_n[i], rate_t)
+            if now == IMPACT or state[i] != IMPACT:
+                state[i] = now
+        applied, outside = 0.0, 0.0
+        for i in range(n):
+            applied += work[i] * force[i]
+            outside += work[i] * (load[i] - model.dead[i])
+        applied -= theta * form(model.rate, change, work) + h * theta * theta * form(
+            model.position, change, work
+        )
+        for i in range(n):
+            size[i] = q[i] + theta * h * (v[i] + theta * change[i])
+        outside -= form(model.circulatory, size, work)
+        lost = form(model.damping, work, work)
+        for i in range(n):
+            q[i] += h * ((1.0 - theta) * v[i] + theta * free[i])
+            v[i] = free[i]
+        now_stored = potential(model, q)
+        sums[0] += h * outside + walls
+        sums[1] += h * lost
+        sums[2] += friction
+        sums[3] += impact
+        sums[4] += h * (outside - lost) - (now_stored - stored) - h * applied
+        stored = now_stored
+
+        if (first + k + 1) % every == 0 or k == count - 1:
+            saved.position[samples] = q
+            saved.velocity[samples] = v
+            offset = course.sample_offset[samples if course.sample_offset.shape[0] > 1 else 0]
+            for i in range(m):
+                saved.gap[samples, i] = along(model.columns, i * w, q) + offset[i]
+                saved.state[samples, i] = state[i]
+                state[i] = OPEN
+                for a in range(w):
+                    saved.impulse[samples, i, a] = gathered[i, a]
+                    gathered[i, a] = 0.0
+                    last_impulse[i, a] = impulse[i, a]
+            saved.energy[samples, 0] = 0.5 * form(model.mass, v, v)
+            saved.energy[samples, 1] = stored
+            for i in range(5):
+                saved.energy[samples, 2 + i] = sums[i]
+            saved.residual[samples] = worst
+            worst = 0.0
+            samples += 1
+            covered = k + 1
+    return samples, covered
+
+
+@njit(cache=True)
+def _state(
+    model: LinearForm,
+    i: int,
+    impulse: np.ndarray,
+    before: np.ndarray,
+    after: np.ndarray,
+    pushed: np.ndarray,
+    rate_n: float,
+    rate_t: np.ndarray,
+) -> int:
+    """State of a loaded contact."""
+    w = model.width
+    if impulse[i, 0] > 0.0:
+        approach = -(along(model.columns, i * w, before) + rate_n)
+        if approach > 2.0 * abs(along(model.columns, i * w, pushed)) + 1e-12 * abs(approach):
+            return IMPACT
+    if model.friction[i] * impulse[i, 0] + model.limit[i] <= 0.0 or w == 1:
+        return SLIP
+    speed, terms, smooth = 0.0, 0.0, 0.0
+    for a in range(1, w):
+        rate = rate_t[i * (w - 1) + a - 1]
+        slip = along(model.columns, i * w + a, after) + rate
+        speed += slip * slip
+        terms = max(terms, abs(along(model.columns, i * w + a, before) + rate))
+        smooth = max(smooth, abs(along(model.columns, i * w + a, pushed)))
+    return STICK if np.sqrt(speed) <= 1e-9 * (terms + smooth) else SLIP

@@ -1,0 +1,197 @@
+"""Gauss–Seidel over contacts without a Delassus matrix: every impulse moves its two bodies at once.
+
+    v = Jᵀ u + ε v⁻,   q = v − W_ii λ_i,   λ_i ← exact local answer to q,   u ← u + M⁻¹ J_i Δλ_i
+
+Jourdan, Alart and Jean, CMAME 155 (1998) 31-47.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from klapper.complementarity.kernels.contact_local import solve_contact
+from klapper.complementarity.problem import AMPLIFICATION
+from klapper.schemes.kernels.rigid_contacts import contact_velocity
+from klapper.schemes.kernels.rigid_tables import (
+    APPLIED,
+    ARM_A,
+    ARM_B,
+    BEFORE,
+    BODY_A,
+    BODY_B,
+    BOUNCE,
+    FRICTION,
+    INVERSE_INERTIA,
+    INVERSE_MASS,
+    KAPPA,
+    NORMAL,
+    OWN,
+    SCHUR,
+    SHOVE,
+    SPIN,
+    TANGENT_1,
+    TANGENT_2,
+    TWIST,
+    VELOCITY,
+)
+
+_fast = {"contract"}
+
+
+@njit(cache=True, fastmath=_fast, error_model="numpy")
+def push(
+    body: np.ndarray, b: int, contact: np.ndarray, i: int, arm: int, x: float, y: float, z: float
+) -> None:
+    """Change the velocities of body b by an impulse (x, y, z) at the contact point."""
+    light = body[b, INVERSE_MASS]
+    r1, r2, r3 = contact[i, arm], contact[i, arm + 1], contact[i, arm + 2]
+    m1, m2, m3 = r2 * z - r3 * y, r3 * x - r1 * z, r1 * y - r2 * x
+    t = INVERSE_INERTIA
+    xx, yy, zz = body[b, t], body[b, t + 1], body[b, t + 2]
+    xy, xz, yz = body[b, t + 3], body[b, t + 4], body[b, t + 5]
+    body[b, VELOCITY] += light * x
+    body[b, VELOCITY + 1] += light * y
+    body[b, VELOCITY + 2] += light * z
+    body[b, SPIN] += xx * m1 + xy * m2 + xz * m3
+    body[b, SPIN + 1] += xy * m1 + yy * m2 + yz * m3
+    body[b, SPIN + 2] += xz * m1 + yz * m2 + zz * m3
+
+
+@njit(cache=True, fastmath=_fast, error_model="numpy")
+def push_both(
+    body: np.ndarray, a: int, b: int, contact: np.ndarray, i: int, d0: float, d1: float, d2: float
+) -> None:
+    """Change the velocities of both bodies by the impulses (normal, tangential 1, 2) of contact i."""
+    n, t, u = NORMAL, TANGENT_1, TANGENT_2
+    x = contact[i, n] * d0 + contact[i, t] * d1 + contact[i, u] * d2
+    y = contact[i, n + 1] * d0 + contact[i, t + 1] * d1 + contact[i, u + 1] * d2
+    z = contact[i, n + 2] * d0 + contact[i, t + 2] * d1 + contact[i, u + 2] * d2
+    push(body, a, contact, i, ARM_A, x, y, z)
+    push(body, b, contact, i, ARM_B, -x, -y, -z)
+
+
+@njit(cache=True, fastmath=_fast, error_model="numpy")
+def sweep(
+    body: np.ndarray,
+    contact: np.ndarray,
+    link: np.ndarray,
+    impulse: np.ndarray,
+    count: int,
+    relaxation: float,
+    negligible: float,
+) -> float:
+    """One pass over all contacts in place; returns the largest change, as velocity at its own contact [m/s]."""
+    largest = 0.0
+    for i in range(count):
+        a, b = link[i, BODY_A], link[i, BODY_B]
+        vn, v1, v2 = contact_velocity(body, VELOCITY, contact, i, a, b)
+        f0, f1, f2 = impulse[i, 0], impulse[i, 1], impulse[i, 2]
+        w0, w1, w2 = contact[i, OWN], contact[i, OWN + 1], contact[i, OWN + 2]
+        w11, w12, w22 = contact[i, OWN + 3], contact[i, OWN + 4], contact[i, OWN + 5]
+        qn = vn + contact[i, BOUNCE] - w0 * f0 - w1 * f1 - w2 * f2
+        n0, n1, n2 = 0.0, 0.0, 0.0
+        if qn < 0.0:
+            q1 = v1 - w1 * f0 - w11 * f1 - w12 * f2
+            q2 = v2 - w2 * f0 - w12 * f1 - w22 * f2
+            schur = (contact[i, SCHUR], contact[i, SCHUR + 1], contact[i, SCHUR + 2], contact[i, SCHUR + 3])
+            n0, n1, n2, contact[i, KAPPA] = solve_contact(
+                (qn, q1, q2), (w0, w1, w2), schur, schur, contact[i, FRICTION], 0.0, contact[i, KAPPA]
+            )
+        elif f0 == 0.0:
+            continue
+        factor = 1.0 if n0 == 0.0 else relaxation  # an open contact is simply open
+        d0, d1, d2 = factor * (n0 - f0), factor * (n1 - f1), factor * (n2 - f2)
+        change = abs(d0) * w0 + (abs(d1) + abs(d2)) * max(w11, w22)
+        if not change > negligible:
+            if change != change:
+                return math.nan
+            continue
+        largest = max(largest, change)
+        impulse[i, 0], impulse[i, 1], impulse[i, 2] = f0 + d0, f1 + d1, f2 + d2
+        push_both(body, a, b, contact, i, d0, d1, d2)
+    return largest
+
+
+@njit(cache=True, fastmath=_fast, error_model="numpy")
+def refresh(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.ndarray, count: int) -> None:
+    """Velocities u = u_free + M⁻¹ J λ of all bodies without accumulated round-off."""
+    for b in range(body.shape[0] - 1):
+        for a in range(6):
+            body[b, VELOCITY + a] = body[b, BEFORE + a] + body[b, APPLIED + a]
+    for i in range(count):
+        if impulse[i, 0] != 0.0:
+            push_both(
+                body,
+                link[i, BODY_A],
+                link[i, BODY_B],
+                contact,
+                i,
+                impulse[i, 0],
+                impulse[i, 1],
+                impulse[i, 2],
+            )
+
+
+@njit(cache=True, fastmath=_fast, error_model="numpy")
+def length(contact: np.ndarray, i: int, column: int) -> float:
+    x, y, z = contact[i, column], contact[i, column + 1], contact[i, column + 2]
+    return math.sqrt(x * x + y * y + z * z)
+
+
+@njit(cache=True, fastmath=_fast, error_model="numpy")
+def velocity_scale(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.ndarray, count: int) -> float:
+    """The largest velocity term of any contact [m/s], which is the unit of the residual."""
+    for b in range(body.shape[0]):
+        body[b, SHOVE], body[b, TWIST] = 0.0, 0.0
+    for i in range(count):
+        f0, f1, f2 = impulse[i, 0], impulse[i, 1], impulse[i, 2]
+        if f0 != 0.0:
+            size = abs(f0) + abs(f1) + abs(f2)
+            for side in range(2):
+                b, arm = (link[i, BODY_A], ARM_A) if side == 0 else (link[i, BODY_B], ARM_B)
+                turn = max(body[b, INVERSE_INERTIA], body[b, INVERSE_INERTIA + 1], body[b, INVERSE_INERTIA + 2])
+                body[b, SHOVE] += size * body[b, INVERSE_MASS]
+                body[b, TWIST] += size * length(contact, i, arm) * turn
+    scale, load = 0.0, 0.0
+    for i in range(count):
+        a, b = link[i, BODY_A], link[i, BODY_B]
+        vn, v1, v2 = contact_velocity(body, BEFORE, contact, i, a, b)
+        pn, p1, p2 = contact_velocity(body, APPLIED, contact, i, a, b)
+        free = max(abs(vn + pn + contact[i, BOUNCE]), abs(v1 + p1), abs(v2 + p2))
+        moved = body[a, SHOVE] + body[b, SHOVE]
+        moved += length(contact, i, ARM_A) * body[a, TWIST] + length(contact, i, ARM_B) * body[b, TWIST]
+        load, scale = max(load, free), max(scale, free + moved)
+    if load > 0.0:
+        scale = min(scale, AMPLIFICATION * load)
+    return scale if scale > 0.0 else 1.0
+
+
+@njit(cache=True, fastmath=_fast, error_model="numpy")
+def natural_map(
+    contact: np.ndarray, i: int, impulse: np.ndarray, vn: float, v1: float, v2: float
+) -> tuple[float, bool]:
+    """Distance [m/s] of contact i from λ = prox(λ − v) in velocity units, and whether it slips."""
+    normal, weight = contact[i, OWN], max(contact[i, OWN + 3], contact[i, OWN + 5])
+    f0 = impulse[i, 0] * normal
+    worst = abs(min(f0, vn))
+    f1, f2 = impulse[i, 1] * weight, impulse[i, 2] * weight
+    radius = contact[i, FRICTION] * impulse[i, 0] * weight
+    z1, z2 = f1 - v1, f2 - v2
+    size = math.sqrt(z1 * z1 + z2 * z2)
+    slips = size > radius
+    if slips:
+        z1, z2 = z1 * (radius / size), z2 * (radius / size)
+    return max(worst, math.sqrt((f1 - z1) ** 2 + (f2 - z2) ** 2)), slips
+
+
+@njit(cache=True, fastmath=_fast, error_model="numpy")
+def residual(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.ndarray, count: int) -> float:
+    """The largest distance [m/s] of any contact from its law."""
+    worst = 0.0
+    for i in range(count):
+        vn, v1, v2 = contact_velocity(body, VELOCITY, contact, i, link[i, BODY_A], link[i, BODY_B])
+        worst = max(worst, natural_map(contact, i, impulse, vn + contact[i, BOUNCE], v1, v2)[0])
+    return worst

@@ -1,0 +1,114 @@
+"""Rigid bodies, balls and contacts as tables of one row each: what a sweep needs lies side by side.
+
+The row after the last body is the ground, which nothing moves. Planar models use the same columns with zeros for the
+third direction, the first two rotations and the second tangent, so that all kernels but the kinematics are the same.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from klapper.mechanics.rigid_form import RigidForm
+
+# Columns of a body. In world axes, changed by the contact solver:
+VELOCITY, SPIN = 0, 3
+INVERSE_MASS = 6
+INVERSE_INERTIA = 7  # xx, yy, zz, xy, xz, yz in world axes
+SHOVE, TWIST = 13, 14  # sums of |λ| / m [m/s] and of |arm| |λ| / I [1/s]
+# of the step, in world axes:
+ROTATION = 16  # body to world, by rows
+BEFORE = 25  # velocity and spin at the start of the step
+APPLIED = 31  # what the applied forces add to both
+PLACE = 37
+# in the body's axes:
+APPLIED_SPIN = 40
+CHANGE, CHANGE_TERMS = 43, 49  # M⁻¹ J λ and the sum of the magnitudes of its terms
+# constant:
+MASS, MOMENT, INVERSE_MOMENT = 55, 56, 59
+TURNS = 62  # whether a ball is off the centre
+BODY_COLUMNS = 64
+
+# Columns of a contact.
+NORMAL, TANGENT_1, TANGENT_2 = 0, 3, 6
+ARM_A, ARM_B = 9, 12  # from the bodies' centres to the contact point
+OWN = 15  # the contact's own W: nn, n1, n2, 11, 12, 22
+SCHUR = 21  # eigenvalues and first eigenvector of W_TT − W_TN W_NT / W_NN
+FRICTION = 25
+BOUNCE = 26  # ε v_N⁻ [m/s]
+KAPPA = 27
+APPROACH = 28  # velocity (3,) at the start of the step
+CONTACT_COLUMNS = 32
+
+# Columns of the list of pairs that may touch, and of the active contacts' links.
+NUMBER, BALL, OTHER, KIND = 0, 1, 2, 3
+BODY_A, BODY_B = 1, 2
+BALLS, WITH_PLANE = 0, 1
+
+
+class Model(NamedTuple):
+    """A :class:`RigidForm` in tables.
+
+    ``dimension``   2 or 3
+    ``gravity``     (3,)
+    ``body``        (nb + 1, BODY_COLUMNS) with the constant columns filled
+    ``ball``        (ns, 4) place and radius; ``ball_body`` (ns,) row of the body
+    ``plane``       (np, 6) point and normal
+    ``pair``        (k, 4) NUMBER, BALL, OTHER, KIND of the listed contacts
+    ``pair_law``    (k, 2) friction, restitution
+    ``group``       (ng,) balls, ``group_plane`` (gp,)
+    ``group_law``   (2, 2) friction, restitution of BALLS and WITH_PLANE
+    """
+
+    dimension: int
+    gravity: np.ndarray
+    body: np.ndarray
+    ball: np.ndarray
+    ball_body: np.ndarray
+    plane: np.ndarray
+    pair: np.ndarray
+    pair_law: np.ndarray
+    group: np.ndarray
+    group_plane: np.ndarray
+    group_law: np.ndarray
+
+
+def tables(form: RigidForm) -> Model:
+    """The tables of a form; pairs that nothing can separate (same body, or both at rest) keep their number only."""
+    ground = len(form.mass)
+    body = np.zeros((ground + 1, BODY_COLUMNS))
+    body[:ground, MASS] = form.mass
+    body[:ground, INVERSE_MASS] = 1.0 / np.asarray(form.mass)
+    moment = np.array(form.inertia, dtype=float).reshape(ground, 3)
+    if form.dimension == 2:
+        moment[:, :2] = 0.0
+    body[:ground, MOMENT : MOMENT + 3] = moment
+    body[:ground, INVERSE_MOMENT : INVERSE_MOMENT + 3] = np.divide(
+        1.0, moment, out=np.zeros_like(moment), where=moment > 0.0
+    )
+    body[:, ROTATION : ROTATION + 9] = np.eye(3).ravel()
+    ball_body = np.where(np.asarray(form.ball_body) < 0, ground, form.ball_body).astype(np.int64)
+    place = np.array(form.ball_place, dtype=float).reshape(-1, 3)
+    body[ball_body[np.any(place != 0.0, axis=1)], TURNS] = 1.0
+    count = len(form.pair_ball)
+    pair = np.empty((count, 4), dtype=np.int64)
+    pair[:, NUMBER] = np.arange(count)
+    pair[:, BALL], pair[:, OTHER] = form.pair_ball, form.pair_other
+    pair[:, KIND] = np.where(form.pair_with_plane, WITH_PLANE, BALLS)
+    other = np.where(pair[:, KIND] == WITH_PLANE, ground, ball_body[np.where(pair[:, KIND] == BALLS, pair[:, OTHER], 0)])
+    possible = ball_body[pair[:, BALL]] != other
+    law = np.column_stack([form.pair_friction, form.pair_restitution]).astype(float).reshape(count, 2)
+    return Model(
+        int(form.dimension),
+        np.array(form.gravity, dtype=float),
+        body,
+        np.column_stack([place, form.ball_radius]).astype(float).reshape(-1, 4),
+        ball_body,
+        np.column_stack([form.plane_point, form.plane_normal]).astype(float).reshape(-1, 6),
+        np.ascontiguousarray(pair[possible]),
+        np.ascontiguousarray(law[possible]),
+        np.array(form.group_ball, dtype=np.int64),
+        np.array(form.group_plane, dtype=np.int64),
+        np.column_stack([form.group_friction, form.group_restitution]).astype(float).reshape(2, 2),
+    )

@@ -1,0 +1,263 @@
+"""The compiled loop for linear systems: arrays for the kernel, samples from it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sparse
+
+from klapper.mechanics.linear_system import LinearSystem
+from klapper.schemes.base import Snapshot
+
+_MOST_ROWS = 1500  # of the dense Delassus matrix
+_MOST_COORDINATES = 2000  # of a dense inverse
+_WIDEST_BAND = 32
+
+
+def obstacle(system: LinearSystem) -> str:
+    """Why the compiled loop cannot take the system; empty if it can."""
+    if system.constraints:
+        return "it has two-sided constraints"
+    if not system.contacts.constant:
+        return "a friction coefficient depends on the sliding speed"
+    if system.compliance is not None:
+        return "it has contact compliance"
+    laws = system.contacts.laws(np.arange(system.contacts.count))
+    if sparse.issparse(laws.friction):
+        return "friction limits depend on several contacts"
+    if system.contacts.count * (1 + system.contacts.tangential) > _MOST_ROWS:
+        return f"it has more than {_MOST_ROWS} contact rows"
+    rough = np.any(laws.friction > 0) or np.any(laws.limit > 0)
+    if rough and (system.gyroscopic is not None or system.circulatory is not None):
+        return "friction meets unsymmetric matrices"
+    if system.size > _MOST_COORDINATES and _bandwidth(_implicit(system, 1.0, 1.0)) > _WIDEST_BAND:
+        return f"it has more than {_MOST_COORDINATES} coordinates and is not banded"
+    return ""
+
+
+class LinearStretch:
+    """Many steps of Moreau's scheme on a linear system."""
+
+    def __init__(self, system: LinearSystem, step: float, theta: float, tolerance: float) -> None:
+        self.system, self.step, self.theta, self.tolerance = system, step, theta, tolerance
+
+    @cached_property
+    def _laws(self) -> Any:
+        return self.system.contacts.laws(np.arange(self.system.contacts.count))
+
+    @cached_property
+    def _width(self) -> int:
+        rough = np.any(self._laws.friction > 0) or np.any(self._laws.limit > 0)
+        return 1 + self.system.contacts.tangential if rough else 1
+
+    @cached_property
+    def _scale(self) -> np.ndarray:
+        """Factors (w,) per contact (m, w) between impulses and the kernel's scaled ones."""
+        scale = np.ones((self.system.contacts.count, self._width))
+        if self._width == 3:
+            scale[:, 2] = self._laws.ratio
+        return scale
+
+    @cached_property
+    def _form(self) -> Any:
+        from klapper.schemes.kernels.linear import LinearForm, Rows
+
+        system, laws = self.system, self._laws
+        implicit = _implicit(system, self.step, self.theta)
+        columns = self._columns()
+        band, inverse = _factors(implicit)
+        response = _solve(implicit, columns).T.copy()
+        delassus = np.asarray(columns.T @ response.T)
+        if system.gyroscopic is None and system.circulatory is None:
+            delassus = 0.5 * (delassus + delassus.T)
+        by_columns = sparse.csc_array(columns)
+
+        def rows(matrix: Any) -> Rows:
+            n = system.size
+            m = sparse.csr_array((n, n)) if matrix is None else sparse.csr_array(matrix)
+            return Rows(m.indptr.astype(np.int64), m.indices.astype(np.int64), m.data.astype(float))
+
+        return LinearForm(
+            rows(system.mass_matrix),
+            rows(system.rate_matrix),
+            rows(system.position_matrix),
+            rows(system.damping),
+            rows(system.stiffness),
+            rows(system.circulatory),
+            band,
+            inverse,
+            Rows(by_columns.indptr.astype(np.int64), by_columns.indices.astype(np.int64), by_columns.data),
+            response.reshape(columns.shape[1], system.size),
+            np.ascontiguousarray(delassus),
+            laws.normal,
+            laws.restitution,
+            np.asarray(laws.friction, dtype=float),
+            laws.limit,
+            system._dead_load,
+            self._width,
+            self.theta,
+            self.step,
+        )
+
+    def _columns(self) -> Any:
+        """J (n, m w), contact by contact, dense or sparse."""
+        system, w = self.system, self._width
+        normal, tangential = system.normal_directions, system.tangential_directions
+        normal = normal.toarray() if sparse.issparse(normal) else normal
+        count = system.contacts.count
+        full = np.zeros((system.size, count, w))
+        full[:, :, 0] = normal
+        if w > 1:
+            tangential = tangential.toarray() if sparse.issparse(tangential) else tangential
+            full[:, :, 1:] = tangential.reshape(system.size, count, w - 1) * self._scale[:, 1:]
+        return full.reshape(system.size, count * w)
+
+    def run(self, snapshot: Snapshot, count: int, every: int) -> tuple[Snapshot, dict[str, np.ndarray], str]:
+        from klapper.schemes.kernels.linear import Saved, run
+
+        system, m, w = self.system, self.system.contacts.count, self._width
+        d = system.contacts.tangential
+        numbers = self._sample_numbers(snapshot.step, count, every)
+        s = len(numbers)
+        times = system.start.time + numbers * self.step
+        saved = Saved(
+            np.empty((s, system.size)),
+            np.empty((s, system.size)),
+            np.empty((s, m)),
+            np.empty((s, m, w)),
+            np.zeros((s, m), np.int8),
+            np.empty((s, 7)),
+            np.empty(s),
+        )
+        impulse, last = np.zeros((m, w)), np.zeros((m, w))
+        scale = np.where(self._scale > 0, self._scale, 1.0)
+        impulse[snapshot.contact] = snapshot.impulse[:, :w] / scale[snapshot.contact]
+        done, covered = run(
+            self._form,
+            self._course(snapshot.step, count, times),
+            snapshot.position.copy(),
+            snapshot.velocity.copy(),
+            impulse,
+            snapshot.sums.copy(),
+            snapshot.step,
+            count,
+            every,
+            self.tolerance,
+            saved,
+            last,
+        )
+        finished = done == s and covered == count
+        why = "" if finished else "a contact problem was not solved to the tolerance by the compiled solver"
+        if done == 0:
+            return snapshot, {}, why
+        real = np.zeros((done, m, 1 + d))
+        real[:, :, :w] = saved.impulse[:done] * self._scale
+        samples = {
+            "step": numbers[:done],
+            "time": times[:done],
+            "position": saved.position[:done],
+            "velocity": saved.velocity[:done],
+            "gap": saved.gap[:done],
+            "impulse": real,
+            "state": saved.state[:done],
+            "constraint_impulse": np.zeros((done, 0)),
+            "energy": saved.energy[:done],
+            "residual": saved.residual[:done],
+        }
+        return self._after(snapshot, samples, last), samples, why
+
+    def _after(self, before: Snapshot, samples: dict[str, np.ndarray], last: np.ndarray) -> Snapshot:
+        loaded = np.flatnonzero(np.any(last != 0.0, axis=1)).astype(np.int64)
+        impulse = np.zeros((len(loaded), 1 + self.system.contacts.tangential))
+        impulse[:, : self._width] = (last * self._scale)[loaded]
+        return replace(
+            before,
+            step=int(samples["step"][-1]),
+            time=float(samples["time"][-1]),
+            position=samples["position"][-1].copy(),
+            velocity=samples["velocity"][-1].copy(),
+            contact=loaded,
+            impulse=impulse,
+            sums=samples["energy"][-1, 2:].copy(),
+        )
+
+    @staticmethod
+    def _sample_numbers(first: int, count: int, every: int) -> np.ndarray:
+        numbers = np.arange(first - first % every + every, first + count + 1, every, dtype=np.int64)
+        if len(numbers) == 0 or numbers[-1] != first + count:
+            numbers = np.append(numbers, first + count)
+        return numbers
+
+    def _course(self, first: int, count: int, sample_times: np.ndarray) -> Any:
+        from klapper.schemes.kernels.linear import Course
+
+        system, h = self.system, self.step
+        start = system.start.time + (first + np.arange(count)) * h
+        at_force, at_contact = start + self.theta * h, start + (1.0 - self.theta) * h
+        one = start[:1]
+        fixed_load = system.load.constant
+        gaps = [part.gap for part in system.contacts.parts if hasattr(part, "gap")]
+        fixed_gaps = all(gap.constant for gap in gaps)
+        fixed_rates = all(part.tangential_rate.constant for part in system.contacts.parts)
+        contact_times = one if fixed_gaps else at_contact
+        rates = system.tangential_rates(one if fixed_rates else at_contact)
+        if self._width == 3:
+            shape = rates.shape
+            rates = (rates.reshape(shape[0], -1, 2) * self._scale[:, 1:]).reshape(shape)
+        return Course(
+            np.ascontiguousarray(system.load.value(one if fixed_load else at_force)),
+            system.gap_offsets(contact_times),
+            system.gap_rates(contact_times),
+            np.ascontiguousarray(rates),
+            system.gap_offsets(one if fixed_gaps else sample_times),
+        )
+
+
+def _implicit(system: LinearSystem, step: float, theta: float) -> Any:
+    """M̂."""
+    matrix = system.mass_matrix
+    if system.rate_matrix is not None:
+        matrix = matrix + (step * theta) * system.rate_matrix
+    if system.position_matrix is not None:
+        matrix = matrix + (step * theta) ** 2 * system.position_matrix
+    return matrix
+
+
+def _bandwidth(matrix: Any) -> int:
+    """Number of diagonals beside the main one of a symmetric matrix, or a huge number for an unsymmetric one."""
+    entries = sparse.coo_array(matrix)
+    if abs(matrix - matrix.T).max() > 1e-13 * abs(matrix).max():
+        return int(np.iinfo(np.int64).max)
+    return int(np.abs(entries.row - entries.col).max(initial=0))
+
+
+def _factors(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(band factors L D Lᵀ, empty) of a narrow symmetric matrix, else (empty, inverse)."""
+    n, width = matrix.shape[0], _bandwidth(matrix)
+    if width > min(_WIDEST_BAND, n // 3):
+        dense = matrix.toarray() if sparse.issparse(matrix) else matrix
+        return np.zeros((0, 0)), np.linalg.inv(dense)
+    import scipy.linalg
+
+    upper = np.zeros((width + 1, n))
+    entries = sparse.coo_array(matrix)
+    below = entries.row >= entries.col
+    upper[(entries.row - entries.col)[below], entries.col[below]] = entries.data[below]
+    lower = scipy.linalg.cholesky_banded(upper, lower=True)
+    diagonal = lower[0].copy()
+    band = lower / diagonal  # unit lower triangle by columns
+    band[0] = diagonal**2
+    return band, np.zeros((0, 0))
+
+
+def _solve(matrix: Any, right: np.ndarray) -> np.ndarray:
+    if right.shape[1] == 0:
+        return np.zeros(right.shape)
+    if not sparse.issparse(matrix):
+        return np.linalg.solve(matrix, right)
+    from scipy.sparse.linalg import splu
+
+    return splu(matrix.tocsc()).solve(np.ascontiguousarray(right))

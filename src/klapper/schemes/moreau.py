@@ -1,0 +1,445 @@
+"""Moreau's time stepping: impulses over a step, velocities at its end.
+
+With the unknown jump Δ = v⁺ − v over a step h,
+
+    M̂ Δ = h f̂ + J Λ,       M̂ = M − h θ G_v − h² θ² G_q                            Waltersberger (4.13)
+    f̂ = f(t + θ h, q + θ h v, v)
+    0 ≤ Λ_N ⟂ v_N⁺ + ε v_N⁻ ≥ 0,   −v_T⁺ ∈ N_D(Λ_T),   J_Bᵀ v⁺ + a_B = 0           (4.12)
+    q⁺ = q + h ((1 − θ) v + θ v⁺)                                                  (4.15)
+
+θ = 1 is the thesis' linearly implicit Euler step (order 1, damps vibrations by ωh/2), θ = ½ the Moreau–Jean midpoint
+step (order 2 between jumps, no numerical damping). M, the directions and the contacts that take part (gap ≤ 0) belong
+to q + (1 − θ) h v. Only forces with tangents are implicit; the others are taken at the middle of the step.
+Moreau 1988; Jean 1999; Anitescu & Potra 2002.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from klapper.complementarity import ComplementarityError
+from klapper.mechanics.contacts import Laws
+from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.system import Directions, System, Tangents
+from klapper.schemes.base import (
+    IMPACT,
+    OPEN,
+    SLIP,
+    STICK,
+    Snapshot,
+    Step,
+    StepFailed,
+    Stretch,
+    snapshot_at_start,
+)
+from klapper.schemes.contact_step import ContactRows, contact_rows, solve_contacts
+from klapper.schemes.energy import step_energy
+from klapper.schemes.mobility import Held, Inverse
+from klapper.schemes.projection import project_position
+
+_ROUND_OFF = 8.0 * np.finfo(float).eps
+
+
+@dataclass(frozen=True)
+class Moreau:
+    """θ time stepping with contact, friction and impact.
+
+    ``step``        h [s]; with ``accuracy`` the largest one
+    ``theta``       from ½ (midpoint) to 1 (implicit Euler)
+    ``impact``      None: Newton's law inside the step; or a law of :mod:`klapper.mechanics.impact`, applied where
+                    closed contacts approach, before the step goes on without restitution (Scheme 5.3)
+    ``level``       "velocity": constraints on v⁺ (thesis); "position": on g(q⁺), for contact compliance, (5.70)
+    ``projection``  whether penetration that came in before a contact was seen is removed at the end of the step
+    ``accuracy``    allowed error of position [m] per step; None: all steps are equal
+    ``solver``      of the contact problem, see :func:`klapper.complementarity.solve`
+    ``tolerance``   allowed relative residual of the contact problem
+
+    >>> Moreau(1e-3).theta
+    0.5
+    """
+
+    step_size: float
+    theta: float = 0.5
+    impact: Any = None
+    level: str = "velocity"
+    projection: bool = False
+    accuracy: float | None = None
+    solver: Any = "auto"
+    tolerance: float = 1e-9
+    compiled: bool = True
+    _factors: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    name = "moreau"
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.step_size) and self.step_size > 0.0):
+            raise InvalidModel(f"the step size is {self.step_size}; allowed are numbers above 0, in s.")
+        if not 0.5 <= self.theta <= 1.0:
+            raise InvalidModel(f"theta is {self.theta}; allowed are numbers from 0.5 to 1.")
+        if self.level not in ("velocity", "position"):
+            raise InvalidModel(f"level is {self.level!r}; allowed are 'velocity' and 'position'.")
+        if self.accuracy is not None and not self.accuracy > 0.0:
+            raise InvalidModel(f"accuracy is {self.accuracy}; allowed are numbers above 0, in m.")
+
+    def init(self, system: System) -> Snapshot:
+        if self.level == "position":
+            restitution = system.contacts.laws(np.arange(min(system.contacts.count, 1000))).restitution
+            if np.any(restitution > 0.0):
+                worst = system.contacts.name(int(np.argmax(restitution)))
+                raise InvalidModel(
+                    f"contact '{worst}' has restitution, which has no meaning with level='position'; use 'velocity'."
+                )
+        elif getattr(system, "compliance", None) is not None:
+            raise InvalidModel(
+                f"'{system.name}' has contact compliance, which acts on gaps: use Moreau(level='position')."
+            )
+        return replace(snapshot_at_start(system), memory=np.array([self.step_size]))
+
+    def steps(self, system: System, until: float) -> int | None:
+        if self.accuracy is not None:
+            return None
+        return max(int(np.ceil((until - system.start.time) / self.step_size - 1e-6)), 0)
+
+    def stretch(self, system: System) -> Stretch | None:
+        if not self.compiled or self.accuracy is not None or self.impact is not None or self.projection:
+            return None
+        if self.level != "velocity" or self.solver != "auto":
+            return None
+        from klapper.schemes.stretches import stretch_for
+
+        return stretch_for(system, self.step_size, self.theta, self.tolerance)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {
+            "step": self.step_size,
+            "theta": self.theta,
+            "impact": "newton" if self.impact is None else type(self.impact).__name__.lower(),
+            "level": self.level,
+            "projection": self.projection,
+            "accuracy": self.accuracy,
+            "solver": self.solver if isinstance(self.solver, str) else repr(self.solver),
+            "tolerance": self.tolerance,
+        }
+
+    @property
+    def citations(self) -> tuple[str, ...]:
+        keys = ["moreau1988", "waltersberger2007"]
+        keys.append("anitescu2002" if self.theta == 1.0 else "jean1999")
+        return (*keys, *getattr(self.impact, "citations", ()))
+
+    def step(self, system: System, snapshot: Snapshot) -> Step:
+        if self.accuracy is not None:
+            return self._adaptive_step(system, snapshot)
+        done = self._fixed_step(system, snapshot, self.step_size)
+        time = system.start.time + done.after.step * self.step_size  # from the counter: no drift of the clock
+        return replace(done, after=replace(done.after, time=time))
+
+    def _adaptive_step(self, system: System, snapshot: Snapshot) -> Step:
+        """Two half steps, checked against one whole step, with a step size that keeps the accuracy."""
+        assert self.accuracy is not None
+        h = min(float(snapshot.memory[0]), self.step_size)
+        smallest = 1e-6 * self.step_size
+        while True:
+            whole = self._fixed_step(system, snapshot, h)
+            first = self._fixed_step(system, snapshot, 0.5 * h)
+            second = self._fixed_step(system, first.after, 0.5 * h)
+            error = float(np.abs(whole.after.position - second.after.position).max(initial=0.0))
+            factor = np.clip(0.9 * np.sqrt(self.accuracy / max(error, 1e-300)), 0.2, 2.0)
+            if error <= self.accuracy or h <= smallest:
+                break
+            h = max(h * min(factor, 0.7), smallest)
+        step = _joined(first, second, snapshot.step + 1)
+        notes = dict(step.notes)
+        if error > self.accuracy:
+            notes["accuracy"] = (
+                f"at {snapshot.time:.6g} s the error of {error:.1e} m exceeds {self.accuracy:.1e} m even with the "
+                f"smallest step {h:.1e} s"
+            )
+        after = replace(step.after, memory=np.array([min(h * factor, self.step_size)]))
+        return replace(step, after=after, notes=notes)
+
+    def _fixed_step(self, system: System, snapshot: Snapshot, h: float) -> Step:
+        try:
+            return _OneStep(self, system, snapshot, h).done()
+        except ComplementarityError as error:
+            raise StepFailed(
+                f"The step from {snapshot.time:.9g} s has no verified answer. {error} Try a smaller step than "
+                f"{h:g} s."
+            ) from error
+
+    def _inverse(self, mass: Any, tangents: Tangents, h: float) -> Inverse:
+        """M̂⁻¹, kept from the last step as long as the matrices are the same objects."""
+        kept = self._factors.get("last")
+        key = (mass, tangents.position, tangents.velocity, h)
+        if (
+            kept is not None
+            and all(a is b for a, b in zip(kept[0][:3], key[:3], strict=True))
+            and kept[0][3] == h
+        ):
+            return kept[1]
+        matrix = mass
+        if tangents.velocity is not None:
+            matrix = matrix - (h * self.theta) * tangents.velocity
+        if tangents.position is not None:
+            matrix = matrix - (h * self.theta) ** 2 * tangents.position
+        inverse = Inverse(matrix)
+        self._factors["last"] = (key, inverse)
+        return inverse
+
+
+class _OneStep:
+    """The quantities of one step, named as in the module's formulas."""
+
+    def __init__(self, scheme: Moreau, system: System, snapshot: Snapshot, h: float) -> None:
+        theta = scheme.theta
+        self.scheme, self.system, self.before, self.h = scheme, system, snapshot, h
+        self.t, self.q, self.v = snapshot.time, snapshot.position, snapshot.velocity
+        self.notes: dict[str, str] = {}
+        self.t_contact = self.t + (1.0 - theta) * h
+        self.q_contact = system.advance(self.q, (1.0 - theta) * h * self.v)
+        self.contact, self.laws, self.directions = self._closed_contacts()
+        d = system.contacts.tangential
+        self.jump = np.zeros((len(self.contact), 1 + d))
+        self.jump_loss = np.zeros(3)  # friction, impact, loads at a jump before the step
+        self.mass = system.mass(self.q_contact)
+        self.bilateral, self.bilateral_rate = system.constraint_directions(self.t_contact, self.q_contact)
+        if scheme.impact is not None:
+            self._jump()
+        self.t_force = self.t + theta * h
+        self.q_force = system.advance(self.q, theta * h * self.v)
+        self.tangents = system.tangents(self.t_force, self.q_force, self.v)
+        inverse = scheme._inverse(self.mass, self.tangents, h)
+        self.held = Held(inverse, self.bilateral, system.constraints)
+        self.force = self._force(inverse)
+        self.pushed = inverse(h * self.force)
+
+    def _closed_contacts(self) -> tuple[np.ndarray, Laws, Directions]:
+        system, t, q = self.system, self.t_contact, self.q_contact
+        near = system.near(t, q)
+        contact = near
+        if self.scheme.level == "velocity":
+            gaps = system.gaps(t, q, near)
+            contact = near[np.isnan(gaps) | (gaps <= 0.0)]  # (4.7)
+        directions = system.directions(t, q, contact)
+        speed = None
+        if not system.contacts.constant:
+            slip = directions.tangential_velocity(self.v).reshape(len(contact), system.contacts.tangential)
+            speed = np.linalg.norm(slip, axis=1)
+        return contact, system.contacts.laws(contact, speed), directions
+
+    def _force(self, inverse: Inverse) -> np.ndarray:
+        """f̂; what depends on v without a tangent is taken at the middle velocity of free motion."""
+        force = self.system.force(self.t_force, self.q_force, self.v)
+        if self.tangents.complete:
+            return force
+        ahead = self.scheme.theta * inverse(self.h * force)
+        middle = self.system.force(self.t_force, self.q_force, self.v + ahead)
+        return middle if self.tangents.velocity is None else middle - self.tangents.velocity @ ahead
+
+    def _jump(self) -> None:
+        """The impact law for closed contacts that approach, before the step."""
+        from klapper.schemes.jump import resolve_jump
+
+        after, impulses, losses, note = resolve_jump(
+            self.scheme.impact,
+            self.system,
+            self.mass,
+            (self.bilateral, self.bilateral_rate),
+            self.v,
+            self.contact,
+            self.directions,
+            self.laws,
+        )
+        self.v, self.jump, self.jump_loss = after, impulses, losses
+        self.laws = replace(self.laws, restitution=np.zeros(len(self.contact)))
+        if note:
+            self.notes[note[0]] = f"at {self.t:.6g} s: {note[1]}"
+
+    def done(self) -> Step:
+        rows = contact_rows(self.directions, self.laws, self.system.contacts.tangential)
+        free = self._free_velocity()
+        impulse, residual = self._contact_impulses(rows, free)
+        v_after = self._flushed(free, self._velocity_change(rows, impulse))
+        bilateral = self._constraint_impulses(rows, impulse)
+        return self._step(rows, impulse, v_after, bilateral, residual)
+
+    def _free_velocity(self) -> np.ndarray:
+        """v⁺ without contacts, constraints held."""
+        velocity = self.v + self.pushed
+        if not self.system.constraints:
+            return velocity
+        violation = self.bilateral.T @ velocity + self.bilateral_rate
+        name, by = self.held.contradiction(violation)
+        if name:
+            raise StepFailed(
+                f"At {self.t:.6g} s constraint '{name}' contradicts the others: {by:.3g} m/s cannot be met. Remove "
+                f"it, or make its motion agree with theirs."
+            )
+        if self.held.redundant:
+            self.notes["constraint forces"] = (
+                f"{len(self.system.constraints)} two-sided constraints have rank {self.held.rank}: the motion is "
+                f"unique, the constraint forces are not; the smallest ones are given"
+            )
+        return velocity + self.held.push(self.held.impulses(violation))
+
+    def _contact_impulses(self, rows: ContactRows, free: np.ndarray) -> tuple[np.ndarray, float]:
+        """Impulses in the order of the rows, and the residual of the problem they solve."""
+        if rows.size == 0:
+            return np.zeros(0), 0.0
+        has = self.laws.normal
+        velocity = rows.columns.T @ free
+        velocity[rows.normal[has]] += self._normal_given()[has]
+        if rows.tangential.shape[1]:
+            rate = self.directions.tangential_rate.reshape(rows.scale.shape) * rows.scale
+            velocity[rows.tangential.ravel()] += rate.ravel()
+        compliance = getattr(self.system, "compliance", None)
+        if compliance is not None:
+            compliance = compliance[np.ix_(self.contact, self.contact)] / (self.scheme.theta * self.h**2)
+        quiet = np.all(velocity[rows.normal[has]] >= 0.0) and rows.tangential.shape[1] == 0
+        if quiet:
+            return np.zeros(rows.size), 0.0
+        solution = solve_contacts(
+            rows,
+            self.held,
+            self.laws,
+            velocity,
+            self.h,
+            compliance=compliance,
+            start=self._warm_start(rows),
+            solver=self.scheme.solver,
+            tolerance=self.scheme.tolerance,
+            names=[self.system.contacts.name(int(i)) for i in self.contact],
+        )
+        return solution.x, float(solution.residuals.worst)
+
+    def _normal_given(self) -> np.ndarray:
+        """What is added to J_Nᵀ v_free in the normal law: rates and restitution, or the gap on position level."""
+        rate = self.directions.normal_rate
+        if self.scheme.level == "velocity":
+            return rate + self.laws.restitution * self.directions.normal_velocity(self.v)
+        gap = np.nan_to_num(self.system.gaps(self.t, self.q, self.contact))  # (5.70), divided by θ h²
+        theta = self.scheme.theta
+        return gap / (theta * self.h) + ((1.0 - theta) * (self.directions.normal.T @ self.v) + rate) / theta
+
+    def _warm_start(self, rows: ContactRows) -> np.ndarray:
+        start = np.zeros(rows.size)
+        _, mine, old = np.intersect1d(self.contact, self.before.contact, return_indices=True)
+        if len(mine):
+            impulse = self.before.impulse[old]
+            has = self.laws.normal[mine]
+            start[rows.normal[mine[has]]] = impulse[has, 0]
+            if rows.tangential.shape[1]:
+                start[rows.tangential[mine]] = impulse[:, 1:] / np.where(
+                    rows.scale[mine] > 0, rows.scale[mine], 1.0
+                )
+        return start
+
+    def _velocity_change(self, rows: ContactRows, impulse: np.ndarray) -> np.ndarray:
+        """A J Λ (nv,)."""
+        if rows.size == 0 or not np.any(impulse):
+            return np.zeros(len(self.v))
+        return self.held.respond(np.asarray(rows.columns @ impulse))
+
+    def _flushed(self, free: np.ndarray, change: np.ndarray) -> np.ndarray:
+        """v⁺, with exact zeros where only the rounding of the terms is left: what sticks does not creep."""
+        v_after = free + change
+        terms = np.abs(self.v) + np.abs(self.pushed) + np.abs(change)
+        v_after[np.abs(v_after) <= _ROUND_OFF * terms] = 0.0
+        return v_after
+
+    def _constraint_impulses(self, rows: ContactRows, impulse: np.ndarray) -> np.ndarray:
+        if not self.system.constraints:
+            return np.zeros(0)
+        velocity = self.v + self.pushed
+        if rows.size and np.any(impulse):
+            velocity = velocity + self.held.inverse(np.asarray(rows.columns @ impulse))
+        return self.held.impulses(self.bilateral.T @ velocity + self.bilateral_rate)
+
+    def _step(
+        self,
+        rows: ContactRows,
+        impulse: np.ndarray,
+        v_after: np.ndarray,
+        bilateral: np.ndarray,
+        residual: float,
+    ) -> Step:
+        system, theta, h = self.system, self.scheme.theta, self.h
+        q_after = system.advance(self.q, h * ((1.0 - theta) * self.v + theta * v_after))
+        if self.scheme.projection:
+            q_after = project_position(system, self.t + h, q_after)
+        full = self._by_contact(rows, impulse)
+        sums = self.before.sums + step_energy(self, full, bilateral, q_after, v_after)
+        state = self._states(full, v_after)
+        total = full + self.jump
+        loaded = np.any(full != 0.0, axis=1)
+        after = Snapshot(
+            step=self.before.step + 1,
+            time=self.t + h,
+            position=q_after,
+            velocity=v_after,
+            contact=self.contact[loaded].astype(np.int64),
+            impulse=full[loaded],
+            sums=sums,
+            memory=self.before.memory,
+        )
+        if not (np.all(np.isfinite(q_after)) and np.all(np.isfinite(v_after))):
+            raise StepFailed(
+                f"The motion left the range of numbers in the step from {self.t:.6g} s; the step of {h:g} s is "
+                f"probably too large for forces that are taken explicitly: give their tangents, or a smaller step."
+            )
+        return Step(after, self.contact.astype(np.int64), total, state, bilateral, residual, self.notes)
+
+    def _by_contact(self, rows: ContactRows, impulse: np.ndarray) -> np.ndarray:
+        """Impulses (k, 1 + d) [N s] of the contacts that take part."""
+        full = np.zeros((len(self.contact), 1 + self.system.contacts.tangential))
+        has = self.laws.normal
+        full[has, 0] = impulse[rows.normal[has]]
+        if rows.tangential.shape[1]:
+            full[:, 1:] = impulse[rows.tangential] * rows.scale
+        return full
+
+    def _states(self, impulse: np.ndarray, v_after: np.ndarray) -> np.ndarray:
+        directions = self.directions
+        approach = -directions.normal_velocity(self.v)
+        smooth = np.abs(directions.normal.T @ self.pushed)
+        shape = (len(self.contact), self.system.contacts.tangential)
+        slip = directions.tangential_velocity(v_after).reshape(shape)
+        terms = np.abs(directions.tangential_velocity(self.v)).reshape(shape).max(axis=1, initial=0.0)
+        terms += np.abs(directions.tangential.T @ self.pushed).reshape(shape).max(axis=1, initial=0.0)
+        speed = np.linalg.norm(slip, axis=1)
+        loaded = np.any(impulse != 0.0, axis=1)
+        limit = (
+            self.laws.friction @ impulse[:, 0] if self.laws_coupled else self.laws.friction * impulse[:, 0]
+        )
+        holds = (limit + self.laws.limit * self.h) > 0.0
+        state = np.where(loaded, np.where(holds & (speed <= 1e-9 * terms), STICK, SLIP), OPEN)
+        hit = (impulse[:, 0] > 0.0) & (approach > 2.0 * smooth + 1e-12 * np.abs(approach))
+        state[hit | (self.jump[:, 0] > 0.0)] = IMPACT
+        return state.astype(np.int8)
+
+    @property
+    def laws_coupled(self) -> bool:
+        return getattr(self.laws.friction, "ndim", 1) == 2
+
+
+def _joined(first: Step, second: Step, number: int) -> Step:
+    """Two half steps as one."""
+    contact = np.union1d(first.contact, second.contact).astype(np.int64)
+    impulse = np.zeros((len(contact), first.impulse.shape[1]))
+    state = np.zeros(len(contact), dtype=np.int8)
+    for part in (first, second):
+        place = np.searchsorted(contact, part.contact)
+        impulse[place] += part.impulse
+        state[place] = np.where(state[place] == IMPACT, IMPACT, part.state)
+    return Step(
+        replace(second.after, step=number),
+        contact,
+        impulse,
+        state,
+        first.constraint + second.constraint,
+        max(first.residual, second.residual),
+        {**first.notes, **second.notes},
+    )

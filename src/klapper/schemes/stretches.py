@@ -1,0 +1,21 @@
+"""Which compiled loop fits a system, if any."""
+
+from __future__ import annotations
+
+from klapper.mechanics.linear_system import LinearSystem
+from klapper.mechanics.system import System
+from klapper.schemes.base import Stretch
+
+
+def stretch_for(system: System, step: float, theta: float, tolerance: float) -> Stretch | None:
+    """The compiled loop for a linear system or for rigid bodies with standard contacts, else None."""
+    if isinstance(system, LinearSystem):
+        from klapper.schemes.linear_stretch import LinearStretch, obstacle
+
+        return None if obstacle(system) else LinearStretch(system, step, theta, tolerance)
+    form = system.rigid_form() if hasattr(system, "rigid_form") else None
+    if form is not None:
+        from klapper.schemes.rigid_stretch import RigidStretch
+
+        return RigidStretch(form, theta, step, tolerance)
+    return None

@@ -1,0 +1,426 @@
+"""``simulate``: the only time loop.
+
+    run = simulate(system, until=10.0, scheme=Moreau(1e-3))
+
+It steps, saves samples, keeps the ledger, shows progress, writes parts to disk so that a run survives being killed, and
+judges the whole at the end. Work is cut at fixed step numbers; at each cut the state is plain data. A resumed run goes
+through the same cuts, so it ends in the same bits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from klapper.mechanics.determinacy import force_determinacy
+from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.system import System
+from klapper.progress import Progress, progress_for
+from klapper.results import ENERGY, IMPACT, Layout, Loaded, PartStore, Run, Samples
+from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, Stretch, kinetic_energy
+
+__all__ = ["SimulationFailed", "simulate"]
+
+MOST_LISTED_CONTACTS = 2000  # with more, only loaded contacts are logged, by number
+_MEMORY = 4e8  # bytes of samples beyond which they are thinned out
+_PART_EVERY = 5.0  # seconds between parts on disk
+_LEDGER_TOLERANCE = 1e-7
+
+
+class SimulationFailed(RuntimeError):
+    """The run ended before its time, or its books do not close; ``run`` holds what there is."""
+
+    def __init__(self, message: str, run: Run) -> None:
+        super().__init__(message)
+        self.run = run
+
+
+def simulate(
+    system: System,
+    until: float,
+    scheme: Scheme,
+    *,
+    every: int | None = None,
+    store: str | Path | None = None,
+    overwrite: bool = False,
+    progress: bool | None = None,
+) -> Run:
+    """Integrate ``system`` from its start to the time ``until`` [s] and return the run.
+
+    ``every``      save every so many steps; None: every step, fewer if that would take more than 400 MB
+    ``store``      folder for the run; if it holds the beginning of the same run, that is resumed, and if it holds the
+                   finished run, that is returned
+    ``overwrite``  whether another run in ``store`` may be replaced
+    ``progress``   show progress; None: on a terminal, for runs that take longer than a moment
+
+    Ctrl-C ends the run early and keeps what there is (status "interrupted"). A step without a verified answer raises
+    :class:`SimulationFailed`, which holds the run so far.
+    """
+    if not (np.isfinite(until) and until > system.start.time):
+        raise InvalidModel(f"until is {until} s; it must be later than the start at {system.start.time} s.")
+    loop = _Loop(system, scheme, float(until), every)
+    shown = progress_for(progress, system.start.time, float(until))
+    if store is None:
+        return loop.run(None, shown)
+    with PartStore(store) as parts:
+        fingerprint = loop.fingerprint()
+        if not overwrite:
+            finished = parts.finished(fingerprint)
+            if finished is not None:
+                return finished
+            resumed = parts.resume(fingerprint)
+            if resumed is not None:
+                loop.go_on(resumed.samples, resumed.snapshot)
+                return loop.run(parts, shown)
+        parts.begin(loop.layout, loop.about(), fingerprint, overwrite=overwrite)
+        return loop.run(parts, shown)
+
+
+@dataclass
+class _Findings:
+    """Notes of steps by kind: the first of each, and how many there were."""
+
+    first: dict[str, str] = field(default_factory=dict)
+    count: dict[str, int] = field(default_factory=dict)
+
+    def take(self, notes: dict[str, str]) -> None:
+        for kind, text in notes.items():
+            self.first.setdefault(kind, text)
+            self.count[kind] = self.count.get(kind, 0) + 1
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        for kind, text in self.first.items():
+            more = self.count[kind] - 1
+            yield kind, text + (f" ({more} more of this kind)" if more else "")
+
+
+class _Loop:
+    def __init__(self, system: System, scheme: Scheme, until: float, every: int | None) -> None:
+        self.system, self.scheme, self.until = system, scheme, until
+        count = system.contacts.count
+        self.listed = count <= MOST_LISTED_CONTACTS
+        self.layout = Layout(
+            system.coordinates,
+            system.velocities,
+            tuple(system.contacts.name(i) for i in range(count)) if self.listed else (),
+            system.contacts.tangential,
+            system.constraints,
+        )
+        self.steps = scheme.steps(system, until)
+        self.every = self._thinning() if every is None else int(every)
+        if self.every < 1:
+            raise InvalidModel(f"every is {every}; allowed are whole numbers from 1 on.")
+        self.snapshot = scheme.init(system)
+        self.stretches: list[Samples] = [self._first_sample()]
+        self.unsaved = 0  # index of the first stretch that is not on disk
+        self.findings = _Findings()
+        self.fallbacks = 0
+        self.worst_residual = 0.0
+
+    def _thinning(self) -> int:
+        if self.steps is None:
+            return 1
+        width = len(self.layout.coordinates) + len(self.layout.velocities) + 12
+        width += len(self.layout.contacts) * (3 + self.layout.tangential)
+        return max(int(np.ceil(self.steps * width * 8.0 / _MEMORY)), 1)
+
+    def fingerprint(self) -> str:
+        """A text that differs for another system, scheme or length: by what the system answers at its start."""
+        system, (t, q, v) = self.system, _parts_of(self.system.start)
+        which = system.near(t, q)[:MOST_LISTED_CONTACTS]
+        directions, laws = system.directions(t, q, which), system.contacts.laws(which)
+        bilateral, _ = system.constraint_directions(t, q)
+        digest = hashlib.blake2b(digest_size=16)
+        for part in (
+            t, q, v, system.mass(q), system.force(t, q, v), system.force(t + 0.1, 0.9 * q + 0.1, v + 0.1), which,
+            system.gaps(t, q, which), directions.normal, directions.tangential, directions.normal_rate,
+            directions.tangential_rate, laws.restitution, laws.friction, laws.limit, bilateral,
+        ):  # fmt: skip
+            array = part.toarray() if hasattr(part, "toarray") else np.asarray(part, dtype=float)
+            digest.update(repr(array.shape).encode())
+            digest.update(np.ascontiguousarray(array, dtype=float).tobytes())
+        for text in (self.layout, self.scheme.name, self.scheme.settings, self.until, self.every):
+            digest.update(repr(text).encode())
+        return digest.hexdigest()
+
+    def go_on(self, samples: Samples, stored: dict[str, Any]) -> None:
+        """Take up a run that was stored."""
+        self.stretches, self.unsaved = [samples], 1
+        names = ("position", "velocity", "contact", "impulse", "sums", "memory")
+        self.snapshot = Snapshot(
+            int(stored["step"]), float(stored["time"]), **{name: np.asarray(stored[name]) for name in names}
+        )
+        self.fallbacks = int(stored["fallbacks"])
+        self.worst_residual = float(stored["worst_residual"])
+
+    def run(self, store: PartStore | None, shown: Progress) -> Run:
+        began, status, message = time.perf_counter(), "complete", ""
+        last_part = began
+        stretch = self.scheme.stretch(self.system)
+        try:
+            with shown:
+                while not self._finished():
+                    self._advance(stretch)
+                    shown.update(self.snapshot.time, self.snapshot.step, self._now())
+                    if store is not None and time.perf_counter() - last_part > _PART_EVERY:
+                        self._write(store)
+                        last_part = time.perf_counter()
+        except KeyboardInterrupt:
+            status, message = "interrupted", f"interrupted at {self.snapshot.time:.6g} s"
+        except StepFailed as error:
+            status, message = "failed", str(error)
+        run = self._judged(status, message, time.perf_counter() - began, stretch)
+        if store is not None:
+            self._write(store)
+            if status == "complete":
+                store.finish(run)
+        if run.about["status"] == "failed":
+            raise SimulationFailed(run.about["message"], run)
+        return run
+
+    def _finished(self) -> bool:
+        if self.steps is not None:
+            return self.snapshot.step >= self.steps
+        return self.snapshot.time >= self.until - 1e-12 * abs(self.until)
+
+    def _advance(self, stretch: Stretch | None) -> None:
+        """Go to the next cut."""
+        if stretch is None:
+            self._general(self._cut(64))
+            return
+        cut = self._cut(self._compiled_cut())
+        while self.snapshot.step < cut:
+            after, samples, why = stretch.run(self.snapshot, cut - self.snapshot.step, self.every)
+            if samples:
+                self._take(self._listed_or_logged(samples))
+                self.snapshot = after
+            if why:
+                self.fallbacks += 1
+                step = self.snapshot.step
+                self._general(min(step - step % self.every + self.every, cut))
+
+    def _cut(self, distance: int) -> int:
+        """The next step number at which the state is plain data: a multiple of a fixed distance, or the end."""
+        distance = -(-distance // self.every) * self.every
+        cut = (self.snapshot.step // distance + 1) * distance
+        return cut if self.steps is None else min(cut, self.steps)
+
+    def _compiled_cut(self) -> int:
+        work = len(self.layout.velocities) ** 2 + (10 * min(self.system.contacts.count, 500)) ** 2 / 20 + 200
+        return int(np.clip(2e8 / work, 200, 500_000))
+
+    def _general(self, cut: int) -> None:
+        """Step by step to step number ``cut``, one sample per ``every`` steps."""
+        collected: list[Samples] = []
+        gathered = _Gathered(self.layout, self.listed)
+        try:
+            while self.snapshot.step < cut and not self._finished():
+                if self.steps is None:
+                    rest = self.until - self.snapshot.time
+                    memory = np.minimum(self.snapshot.memory, rest)
+                    self.snapshot = replace(self.snapshot, memory=memory)
+                step = self.scheme.step(self.system, self.snapshot)
+                self.snapshot = step.after
+                self.findings.take(step.notes)
+                gathered.add(step)
+                if step.after.step % self.every == 0 or self._finished():
+                    collected.append(self._sample(gathered))
+                    gathered = _Gathered(self.layout, self.listed)
+        finally:
+            if collected:
+                self._take(Samples.concatenate(collected))
+
+    def _take(self, samples: Samples) -> None:
+        self.stretches.append(samples)
+        self.worst_residual = max(self.worst_residual, float(samples.residual.max()))
+
+    def _listed_or_logged(self, samples: dict[str, Any]) -> Samples:
+        return samples if isinstance(samples, Samples) else Samples(**samples)
+
+    def _energy(self) -> np.ndarray:
+        s = self.snapshot
+        kinetic = kinetic_energy(self.system, s.position, s.velocity)
+        return np.array([kinetic, self.system.potential(s.position), *s.sums])
+
+    def _first_sample(self) -> Samples:
+        return self._sample(_Gathered(self.layout, self.listed))
+
+    def _sample(self, gathered: _Gathered) -> Samples:
+        s, system = self.snapshot, self.system
+        m, d = len(self.layout.contacts), self.layout.tangential
+        gap = system.gaps(s.time, s.position, np.arange(m)) if self.listed else np.zeros(0)
+        loaded = None
+        if not self.listed:
+            ids, impulse, state = gathered.log()
+            gaps = system.gaps(s.time, s.position, ids)
+            loaded = Loaded(np.array([0, len(ids)]), ids, gaps, impulse, state)
+        return Samples(
+            step=np.array([s.step]),
+            time=np.array([s.time]),
+            position=s.position[None],
+            velocity=s.velocity[None],
+            gap=gap[None],
+            impulse=gathered.impulse[None] if self.listed else np.zeros((1, m, 1 + d)),
+            state=gathered.state[None] if self.listed else np.zeros((1, m), np.int8),
+            constraint_impulse=gathered.constraint[None],
+            energy=self._energy()[None],
+            residual=np.array([gathered.residual]),
+            loaded=loaded,
+        )
+
+    def _now(self) -> dict[str, float]:
+        first, last = self.stretches[0].energy[0], self.stretches[-1].energy[-1]
+        balance = _balance(last) - _balance(first)
+        return {"contacts": len(self.snapshot.contact), "drift": float(balance)}
+
+    def _write(self, store: PartStore) -> None:
+        fresh = self.stretches[self.unsaved :]
+        if not fresh:
+            return
+        s = self.snapshot
+        done = self.stretches[-1].step[-1]
+        if s.step != done:  # interrupted between two samples: keep only what can be resumed
+            return
+        store.append(
+            Samples.concatenate(fresh),
+            {
+                "step": s.step,
+                "time": s.time,
+                "position": s.position,
+                "velocity": s.velocity,
+                "contact": s.contact,
+                "impulse": s.impulse,
+                "sums": s.sums,
+                "memory": s.memory,
+                "fallbacks": self.fallbacks,
+                "worst_residual": self.worst_residual,
+            },
+        )
+        self.unsaved = len(self.stretches)
+
+    def about(self) -> dict[str, Any]:
+        from klapper import __version__
+
+        return {
+            "system": self.system.name,
+            "scheme": self.scheme.name,
+            "settings": {**self.scheme.settings, "until": self.until, "every": self.every},
+            "version": __version__,
+            "citations": list(self.scheme.citations),
+        }
+
+    def _judged(self, status: str, message: str, seconds: float, stretch: Stretch | None) -> Run:
+        samples = Samples.concatenate(self.stretches)
+        run = Run(self.layout, samples, self.about())
+        ledger = run.ledger
+        closed = ledger.closes(_LEDGER_TOLERANCE)
+        audit: dict[str, Any] = {
+            "path": "general" if stretch is None else "compiled",
+            "contact residual": self.worst_residual,
+            "ledger residual": float(np.abs(ledger.residual).max()),
+            "ledger": "closes" if closed else "does not close",
+        }
+        if self.listed and self.layout.contacts:
+            audit["largest penetration"] = float(max(-np.nanmin(samples.gap, initial=0.0), 0.0))
+        if self.fallbacks:
+            audit["steps by the general path"] = self.fallbacks
+        audit.update(self._force_uniqueness(samples))
+        audit.update(_energy_gains(run))
+        audit.update(dict(self.findings))
+        if not closed and status == "complete":
+            status = "failed"
+            message = (
+                f"The energy ledger does not close: {audit['ledger residual']:.2e} J of {ledger.scale:.2e} J. The step "
+                f"equations were not met; use a smaller step or tolerance, and report this."
+            )
+        about = {
+            **self.about(),
+            "steps": self.snapshot.step,
+            "wall_time": seconds,
+            "status": status,
+            "message": message,
+            "audit": audit,
+        }
+        return Run(self.layout, samples, about)
+
+    def _force_uniqueness(self, samples: Samples) -> dict[str, str]:
+        """Whether forces were determined, at the end and where most contacts were loaded."""
+        if not self.listed or not (self.layout.contacts or self.layout.constraints):
+            return {}
+        load = np.count_nonzero(np.any(samples.impulse != 0.0, axis=2), axis=1)
+        found = {}
+        for moment, k in (("at the end", len(samples) - 1), ("with most contacts loaded", int(np.argmax(load)))):
+            verdict = force_determinacy(
+                self.system,
+                float(samples.time[k]),
+                samples.position[k],
+                np.arange(len(self.layout.contacts)),
+                samples.impulse[k],
+                samples.state[k],
+            )
+            if verdict is not None and verdict.changes:
+                found[f"forces {moment}"] = f"{verdict} ({samples.time[k]:.6g} s)"
+        return found
+
+
+class _Gathered:
+    """What happened since the last sample."""
+
+    def __init__(self, layout: Layout, listed: bool) -> None:
+        m, d = len(layout.contacts), layout.tangential
+        self.listed, self.width = listed, 1 + d
+        self.impulse, self.state = np.zeros((m, 1 + d)), np.zeros(m, np.int8)
+        self.constraint = np.zeros(len(layout.constraints))
+        self.residual = 0.0
+        self.last: Step | None = None
+
+    def add(self, step: Step) -> None:
+        self.constraint = self.constraint + step.constraint
+        self.residual = max(self.residual, step.residual)
+        self.last = step
+        if self.listed:
+            self.impulse[step.contact] += step.impulse
+            hit = self.state == IMPACT
+            self.state[:] = 0
+            self.state[step.contact] = step.state
+            self.state[hit] = IMPACT
+
+    def log(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Contacts loaded in the last step: numbers, impulses, states."""
+        if self.last is None:
+            return np.zeros(0, np.int64), np.zeros((0, self.width)), np.zeros(0, np.int8)
+        loaded = self.last.impulse[:, 0] != 0.0
+        return self.last.contact[loaded], self.last.impulse[loaded], self.last.state[loaded]
+
+
+def _parts_of(state: Any) -> tuple[float, np.ndarray, np.ndarray]:
+    return state.time, state.position, state.velocity
+
+
+def _balance(energy: np.ndarray) -> float:
+    """What the ledger keeps constant [J]."""
+    return float(energy.sum() - 2.0 * energy[ENERGY.index("loads")])
+
+
+def _energy_gains(run: Run) -> dict[str, str]:
+    """Where contacts gave energy instead of taking it: an impact law can do that with friction."""
+    energy = run.samples.energy
+    taken = energy[:, ENERGY.index("friction")] + energy[:, ENERGY.index("impact")]
+    gains = -np.diff(taken, prepend=taken[:1])
+    noise = 1e-9 * max(run.ledger.scale, 1e-300)
+    when = np.flatnonzero(gains > noise)
+    if len(when) == 0:
+        return {}
+    worst = int(when[np.argmax(gains[when])])
+    loaded = run.samples.impulse[worst, :, 0] if run.layout.contacts else np.zeros(0)
+    by = f", most of the impulse at '{run.layout.contacts[int(np.argmax(loaded))]}'" if np.any(loaded > 0) else ""
+    return {
+        "energy gain": f"contacts gave energy in {len(when)} sample(s), most at {run.samples.time[worst]:.6g} s: "
+        f"{gains[worst]:.3g} J{by}. Newton's law with restitution and friction can do that; it is not physical"
+    }

@@ -64,6 +64,16 @@ def test_snippets_run(name: str, fakes: object) -> None:
         exec(compile(snippet, name, "exec"), {"__name__": f"snippet_of_{Path(name).stem}"})
 
 
+@pytest.mark.parametrize("name", ["docs/first_rattling_system.md"])
+def test_a_guide_can_be_followed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All snippets of the page one after the other, as a reader types them."""
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {"__name__": "guide"}
+    for snippet in re.findall(r"^```python\n(.*?)^```", (ROOT / name).read_text(encoding="utf-8"), re.M | re.S):
+        exec(compile(snippet, name, "exec"), namespace)
+    assert (tmp_path / "rattling.h5").exists()
+
+
 def test_the_commands_of_the_readme_exist() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -85,7 +95,7 @@ ARROWS = {
     "schemes": {"mechanics", "complementarity"},
     "results": set(),
     "report": {"results"},
-    "gallery": {"complementarity", "mechanics", "bodies", "schemes", "simulate", "results", "report"},
+    "gallery": {"convex", "complementarity", "mechanics", "bodies", "schemes", "simulate", "results", "report"},
 }
 
 

@@ -146,14 +146,16 @@ def show(
 
         _require_writable(None, json)
         console = terminal.console(stderr=json == "-")
-        if _is_run(path):
+        if _is_run(path) and not (path / "result.json").exists():
             _show_run(path, json, console)
             return
+        if path.is_dir() and not (path / "result.json").exists():
+            raise WrongRequest(f"{path} holds neither result.json nor run.h5.")
         record = read(path)
         _write_json(json, record)
         terminal.show(record, _known(record), console)
-        if path.is_dir() and (path / "run.h5").exists():
-            console.print(f"Run: klapper show {path / 'run.h5'}", style="dim", soft_wrap=True)
+        if _is_run(path):
+            console.print(f"The run: klapper show {path / 'run.h5'}", style="dim", soft_wrap=True)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -251,11 +253,9 @@ def _tell(record: Record, about: About, seconds: float, page: Path | None, *, st
 
 
 def _is_run(path: Path) -> bool:
-    """Whether a run is stored there and not the record of an example, which is shown first if there are both."""
+    """Whether a run is stored there, finished or not."""
     if path.is_dir():
-        return not (path / "result.json").exists() and any(path.glob("run.h5")) | any(
-            path.glob("header.json")
-        )
+        return any((path / name).exists() for name in ("run.h5", "header.json"))
     return path.suffix in (".h5", ".hdf5")
 
 

@@ -355,7 +355,10 @@ class _Loop:
             return {}
         load = np.count_nonzero(np.any(samples.impulse != 0.0, axis=2), axis=1)
         found = {}
-        for moment, k in (("at the end", len(samples) - 1), ("with most contacts loaded", int(np.argmax(load)))):
+        for moment, k in (
+            ("at the end", len(samples) - 1),
+            ("with most contacts loaded", int(np.argmax(load))),
+        ):
             verdict = force_determinacy(
                 self.system,
                 float(samples.time[k]),
@@ -408,18 +411,31 @@ def _balance(energy: np.ndarray) -> float:
     return float(energy.sum() - 2.0 * energy[ENERGY.index("loads")])
 
 
+def _hits(samples: Samples) -> np.ndarray:
+    """Which samples (s,) saw an impact."""
+    if samples.loaded is None:
+        return np.any(samples.state == IMPACT, axis=1)
+    hit = np.zeros(len(samples), dtype=bool)
+    hit[samples.loaded.sample[samples.loaded.state == IMPACT]] = True
+    return hit
+
+
 def _energy_gains(run: Run) -> dict[str, str]:
     """Where contacts gave energy instead of taking it: an impact law can do that with friction."""
     energy = run.samples.energy
     taken = energy[:, ENERGY.index("friction")] + energy[:, ENERGY.index("impact")]
     gains = -np.diff(taken, prepend=taken[:1])
     noise = 1e-9 * max(run.ledger.scale, 1e-300)
-    when = np.flatnonzero(gains > noise)
+    when = np.flatnonzero((gains > noise) & _hits(run.samples))
     if len(when) == 0:
         return {}
     worst = int(when[np.argmax(gains[when])])
     loaded = run.samples.impulse[worst, :, 0] if run.layout.contacts else np.zeros(0)
-    by = f", most of the impulse at '{run.layout.contacts[int(np.argmax(loaded))]}'" if np.any(loaded > 0) else ""
+    by = (
+        f", most of the impulse at '{run.layout.contacts[int(np.argmax(loaded))]}'"
+        if np.any(loaded > 0)
+        else ""
+    )
     return {
         "energy gain": f"contacts gave energy in {len(when)} sample(s), most at {run.samples.time[worst]:.6g} s: "
         f"{gains[worst]:.3g} J{by}. Newton's law with restitution and friction can do that; it is not physical"

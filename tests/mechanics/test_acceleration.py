@@ -352,6 +352,34 @@ def test_spatial_block_sticks_starts_and_slides() -> None:
     assert creeping.contact_states.tolist() == [STICK]
 
 
+def test_given_limits_add_to_the_pressed_ones() -> None:
+    """ρ = 3 N + 0.5 · 10 N opposes sliding; a patch with a given limit alone holds without any normal force."""
+    sliding = block([1.0, 0.0, -10.0], [0.3, -0.4], 0.5, limit=3.0).solve()
+    np.testing.assert_allclose(sliding.tangential_force, [[-4.8, 6.4]], atol=1e-12)
+    np.testing.assert_allclose(sliding.acceleration, [-3.8, 6.4, 0.0], atol=1e-12)
+    lifted = block([1.0, 0.0, 10.0], [0.0, 0.0], 0.5, limit=3.0).solve()
+    assert lifted.contact_states.tolist() == [OPEN]
+    assert lifted.patch_states.tolist() == [STICK]
+    np.testing.assert_allclose(lifted.acceleration, [0.0, 0.0, 10.0], atol=1e-12)
+    assert block([1.0, 0.0, -10.0], [0.0, 0.0], 0.0, limit=3.0).solve().uniqueness.all_unique
+
+
+def test_uniqueness_of_spatial_friction() -> None:
+    """Friction that does not touch the normal motion leaves nothing open; an eccentric push is left undecided."""
+    assert block([3.9, 1.0, -10.0], [0.0, 0.0], 0.5).solve().uniqueness.all_unique
+    mass = np.diag([1.0, 1.0, 1.0, 0.1])
+    tipping = AccelerationProblem(
+        mass,
+        [3.0, 0.0, -10.0, 0.0],
+        normal=np.array([[0.0], [0.0], [1.0], [0.2]]),
+        tangential=np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0], [0.3, 0.0]]),
+        sliding_velocity=[[0.0, 0.0]],
+        friction=0.5,
+    )
+    assert not tipping.decoupled
+    assert tipping.solve().uniqueness.motion == "undecided"
+
+
 def test_polygon_of_a_starting_block_deviates_by_its_half_angle_at_most() -> None:
     exact = block([6.0, 2.0, -10.0], [0.0, 0.0], 0.5).solve()
     for vertices in (4, 8, 16, 64):

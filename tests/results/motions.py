@@ -69,7 +69,9 @@ def bouncing_ball(
     return Run(Layout(("ball y",), ("ball y",), ("floor",), 0), samples, about)
 
 
-def braked_block(*, mass: float = 3.0, speed: float = 2.0, friction: float = 0.3, until: float = 1.0, count: int = 401) -> Run:
+def braked_block(
+    *, mass: float = 3.0, speed: float = 2.0, friction: float = 0.3, until: float = 1.0, count: int = 401
+) -> Run:
     """A block that slides on a rough floor until it sticks at v₀ / (μ g); then a pull below the limit is put on."""
     time = np.linspace(0.0, until, count)
     stop = speed / (friction * GRAVITY)
@@ -106,9 +108,7 @@ def driven_oscillator(*, until: float = 20.0, count: int = 2001) -> Run:
     decay = damping / (2 * mass)
     natural = np.sqrt(stiffness / mass - decay**2)
     steady = load / (stiffness - mass * omega**2 + 1j * damping * omega)
-    free = -steady.real + 1j * (decay * steady.real - omega * steady.imag) / natural * -1.0
     a, b = -steady.real, (-decay * steady.real + omega * steady.imag) / natural
-    assert free is not None
     wave = np.exp(-decay * time)
     c, s = np.cos(natural * time), np.sin(natural * time)
     x = (steady * np.exp(1j * omega * time)).real + wave * (a * c + b * s)
@@ -140,7 +140,9 @@ def _integral(time: np.ndarray, rate: np.ndarray) -> np.ndarray:
     return np.r_[0.0, np.cumsum((rate[1:] + rate[:-1]) / 2 * np.diff(time))]
 
 
-def run_of_states(state: np.ndarray, *, tangential: int = 1, time: np.ndarray | None = None, seed: int = 0) -> Run:
+def run_of_states(
+    state: np.ndarray, *, tangential: int = 1, time: np.ndarray | None = None, seed: int = 0
+) -> Run:
     """A run with given contact states (s, m) and arbitrary impulses in the closed ones."""
     count, contacts = state.shape
     rng = np.random.default_rng(seed)

@@ -49,7 +49,9 @@ class Body:
         """A half-space fixed to the body, with its ``normal`` towards where others may be."""
         label = f"{self.name} wall" if name is None else name
         if self.number == GROUND:
-            raise InvalidModel(f"wall '{label}': walls on the ground are made by model.wall(name, point, normal).")
+            raise InvalidModel(
+                f"wall '{label}': walls on the ground are made by model.wall(name, point, normal)."
+            )
         at = self._place(f"wall '{label}'", point)
         return Wall(label, self.number, at, self._direction(f"wall '{label}'", normal), model=self.model)
 

@@ -5,7 +5,7 @@
 
 c is a ball's centre, s the given displacement of a wall along its normal. σ = 1, but −1 if B is a ring or shell, which
 counts as a ball of radius −R: g = R − r_A − |c_A − c_B|. The normal points from B to A. Where the centres coincide the
-normal is undefined (in a ring the gap is positive there): the second axis stands for it.
+normal is undefined (in a ring the gap is positive there): the first axis stands for it.
 
 Tangents: in the plane (n_y, −n_x); in space t₁ = e × n / |e × n| with e the axis of the smallest |n_i| (the first of
 equals), t₂ = n × t₁.
@@ -47,7 +47,7 @@ class Touch(NamedTuple):
 
 
 class Balls:
-    """All balls of a system: ``body`` (ns,), ``place`` (ns, 3) in its axes, ``radius`` (ns,), negative for hollow ones."""
+    """All balls of a system: ``body`` (ns,), ``place`` (ns, 3) in its axes, ``radius`` (ns,), negative if hollow."""
 
     def __init__(self, balls: Sequence[Ball]) -> None:
         self.labels = tuple(ball.label for ball in balls)
@@ -151,10 +151,8 @@ class ContactGeometry:
         difference = centre - other_centre
         distance = np.sqrt(dot(difference, difference))
         apart = distance > 0.0
-        normal = np.divide(
-            difference, distance[:, None], out=np.zeros_like(difference), where=apart[:, None]
-        )
-        normal[~apart, 1] = 1.0
+        normal = np.divide(difference, distance[:, None], out=np.zeros_like(difference), where=apart[:, None])
+        normal[~apart, 0] = 1.0
         normal *= sign[:, None]
         touch.gap[rows] = sign * distance - radius - other_radius
         touch.normal[rows], touch.bodies[rows, 1] = normal, self.balls.body[other]

@@ -168,4 +168,6 @@ class Layout:
 
     def diagonal(self, values: np.ndarray) -> Any:
         """A diagonal matrix (nv, nv), dense if small."""
-        return np.diag(values) if self.velocity_count <= _SPARSE_MATRIX else sparse.diags_array(values).tocsr()
+        return (
+            np.diag(values) if self.velocity_count <= _SPARSE_MATRIX else sparse.diags_array(values).tocsr()
+        )

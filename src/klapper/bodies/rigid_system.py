@@ -46,6 +46,28 @@ class Parts:
     torsion: TorsionSprings
     loads: Loads
 
+    @cached_property
+    def mass_diagonal(self) -> np.ndarray:
+        """Diagonal (nv,) of the mass matrix."""
+        return self._by_velocity(np.repeat(self.mass[:, None], 3, axis=1), self.inertia)
+
+    @cached_property
+    def weight(self) -> np.ndarray:
+        """Generalised force (nv,) of gravity."""
+        return self._by_velocity(self.mass[:, None] * self.gravity, np.zeros((self.mass.size, 3)))
+
+    @cached_property
+    def gyroscopic(self) -> bool:
+        """Whether ω × I ω is not zero for every ω."""
+        turning = self.inertia[self.layout.turning]
+        return self.layout.dimension == 3 and bool(np.any(np.ptp(turning, axis=1) > 0.0))
+
+    def _by_velocity(self, translation: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+        values = np.zeros(self.layout.velocity_count + 1)
+        rows = self.layout.rows[: self.mass.size]
+        values[rows[:, :3]], values[rows[:, 3:]] = translation, rotation
+        return values[:-1]
+
 
 class RigidSystem(System):
     """Rigid bodies with contacts, joints, springs and loads; made by ``Planar(…).build()`` or ``Spatial(…).build()``.
@@ -70,17 +92,7 @@ class RigidSystem(System):
         self.contacts = parts.contacts
         self.constraints = parts.joints.names
         self._layout = parts.layout
-        bodies = parts.mass.size
-        diagonal = np.zeros(parts.layout.velocity_count + 1)
-        diagonal[parts.layout.rows[:bodies, :3]] = parts.mass[:, None]
-        diagonal[parts.layout.rows[:bodies, 3:]] = parts.inertia
-        weight = np.zeros(parts.layout.velocity_count + 1)
-        weight[parts.layout.rows[:bodies, :3]] = parts.mass[:, None] * parts.gravity
-        self._mass = parts.layout.diagonal(diagonal[:-1])
-        self._weight = weight[:-1]
-        self._gyroscopic = parts.layout.dimension == 3 and bool(
-            np.any(np.ptp(parts.inertia[parts.layout.rotates[:-1]], axis=1) > 0.0)
-        )
+        self._mass = parts.layout.diagonal(parts.mass_diagonal)
         check_start(self, penetration=penetration)
 
     def mass(self, q: np.ndarray) -> Matrix:
@@ -88,8 +100,8 @@ class RigidSystem(System):
 
     def force(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         parts = self.parts
-        total = self._weight.copy()
-        if self._gyroscopic:
+        total = parts.weight.copy()
+        if parts.gyroscopic:
             total += self._gyroscopic_force(v)
         if parts.springs.count or parts.torsion.count or parts.loads.count:
             poses = self._layout.poses(q)
@@ -108,7 +120,7 @@ class RigidSystem(System):
 
     def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> Tangents:
         """Of springs and dampers; of elastic forces the symmetric part of ∂f/∂q B."""
-        parts, complete = self.parts, not self._gyroscopic
+        parts, complete = self.parts, not self.parts.gyroscopic
         by_position: Any = None
         by_velocity: Any = None
         if parts.springs.count or parts.torsion.count:
@@ -227,7 +239,10 @@ class RigidSystem(System):
             (np.count_nonzero(geometry.balls.radius < 0.0), "clearances"),
             (sum(not _plain(law) for law in contacts.friction_laws), "friction laws that are not a number"),
             (max(len(contacts.groups) - 1, 0), "more than one search"),
-            (sum(self._shares_bodies(group) for group in contacts.groups), "several balls of a search on a body"),
+            (
+                sum(self._shares_bodies(group) for group in contacts.groups),
+                "several balls of a search on a body",
+            ),
         )
         found = [what for count, what in counted if count]
         if not found:

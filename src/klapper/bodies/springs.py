@@ -83,7 +83,9 @@ class Springs:
         across = np.einsum("kji,kjl->kil", reach, reach)
         reached = np.einsum("kji,kj->ki", reach, line)
         across -= reached[:, :, None] * reached[:, None, :]
-        geometric = stretch_over_length[:, None, None] * across + pull[:, None, None] * self._arms(poses, line)
+        geometric = stretch_over_length[:, None, None] * across + pull[:, None, None] * self._arms(
+            poses, line
+        )
         elastic = -self.stiffness[:, None, None] * outer - geometric
         elastic = 0.5 * (elastic + elastic.transpose(0, 2, 1))
         by_position = self.layout.square(self.pairs.bodies, elastic) if np.any(self.stiffness) else None
@@ -114,7 +116,9 @@ class Springs:
     def _state(self, t: float, poses: Poses) -> tuple[Wrenches, np.ndarray, np.ndarray]:
         """Directions of u, u (k, 3), and the elastic pull k (l − l₀) (k,)."""
         world, difference, length = self._difference(t, poses)
-        line = np.divide(difference, length[:, None], out=np.zeros_like(difference), where=length[:, None] > 0.0)
+        line = np.divide(
+            difference, length[:, None], out=np.zeros_like(difference), where=length[:, None] > 0.0
+        )
         wrenches = self.pairs.along(self.layout, poses, world, line, world[:, 1])
         return wrenches, line, self.stiffness * (length - self.length)
 

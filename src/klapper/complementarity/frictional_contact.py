@@ -81,9 +81,7 @@ class FrictionalContact:
             velocity,
             normal=rows[:, 0],
             tangential=rows[:, 1:] if dimension > 1 else np.empty((0, 1), dtype=int),
-            friction=sparse.diags_array(coefficient).tocsr()
-            if dimension > 1
-            else sparse.csr_array((0, contacts)),
+            friction=_diagonal(coefficient) if dimension > 1 else sparse.csr_array((0, contacts)),
             limit=as_vector(limit, "limit", contacts) if dimension > 1 else np.empty(0),
             bilateral=np.empty(0, dtype=int),
             polygon=polygon,
@@ -377,4 +375,11 @@ def _friction_matrix(friction: Any, patches: int, contacts: int) -> sparse.csr_a
             f"friction is one number per patch, but there are {patches} patches and {contacts} normal contacts; "
             f"give the matrix ({patches}, {contacts})."
         )
-    return sparse.diags_array(values).tocsr()
+    return _diagonal(values)
+
+
+def _diagonal(values: np.ndarray) -> sparse.csr_array:
+    """A diagonal matrix without stored zeros."""
+    columns = np.flatnonzero(values)
+    starts = np.concatenate([[0], np.cumsum(values != 0.0)])
+    return sparse.csr_array((values[columns], columns, starts), shape=(values.size, values.size))

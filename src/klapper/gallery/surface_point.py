@@ -72,6 +72,12 @@ class Point:
         (x, y), (xx, xy, yy) = self.speed, self.curvatures
         return xx * x * x + 2.0 * xy * x * y + yy * y * y
 
+    def height(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """ζ [m] of the quadratic surface around the point."""
+        xx, xy, yy = self.curvatures
+        bent = 0.5 * (xx * x * x + 2.0 * xy * x * y + yy * y * y)
+        return self.slopes[0] * x + self.slopes[1] * y + bent
+
     @property
     def opening_bias(self) -> float:
         """b_N of the distance g/|∇g| [m/s²]."""
@@ -225,7 +231,7 @@ def _checks(
     opening: float,
     works: dict[str, float],
 ) -> list[Check]:
-    small = 1e-9 * point.load
+    small = 1e-9 * point.load * (1.0 + point.mu)
     expected_normal, expected_friction = closed_form(point)
     expected_acceleration = (point.force + expected_normal * point.normal + expected_friction) / point.mass
     checks = [
@@ -276,75 +282,79 @@ def _checks(
 
 
 def _draw(figure: "Figure", *, point: Point, normal_force: float, friction: np.ndarray) -> None:
-    """Left: the surface with weight and applied force (blue), normal force (orange), friction (purple), their
-    sum m a (green) and the velocity (grey). Right: the tangential plane with the friction disc, the friction
-    force and the tangential parts of the other vectors."""
-    figure.set_size_inches(10.0, 4.6)
-    grid = figure.add_gridspec(1, 2, width_ratios=[1.2, 1.0])
-    _draw_surface(figure.add_subplot(grid[0], projection="3d"), point, normal_force, friction)
-    _draw_tangential_plane(figure.add_subplot(grid[1]), point, normal_force, friction)
+    """Left: the surface and the point with weight and applied force (load), the forces of the surface, their
+    sum m a, and the direction of the velocity. Right: the tangential plane with the friction disc and the
+    tangential parts of the same vectors."""
+    figure.set_size_inches(10.0, 4.8)
+    grid = figure.add_gridspec(1, 2, width_ratios=[1.25, 1.0])
+    vectors = _vectors(point, normal_force, friction)
+    _draw_surface(figure.add_subplot(grid[0], projection="3d"), point, vectors)
+    _draw_tangential_plane(figure.add_subplot(grid[1]), point, vectors, point.mu * normal_force)
 
 
-def _draw_surface(axes: "Axes3D", point: Point, normal_force: float, friction: np.ndarray) -> None:
-    from klapper.gallery._sketch import BLUE, DARK, GREEN, GREY, ORANGE, PURPLE
+def _vectors(
+    point: Point, normal_force: float, friction: np.ndarray
+) -> "list[tuple[str, np.ndarray, str, float]]":
+    """Name, vector (3,) [N], colour and width of what is drawn; the widest first, below the others."""
+    from klapper.gallery._sketch import BLUE, GREEN, GREY, ORANGE, PURPLE
 
-    total = point.force + normal_force * point.normal + friction
-    steepest = max(np.abs(point.slopes).max(), 0.5 * np.abs(point.curvatures).max(), 1e-9)
-    reach = 1.0 + point.gap
-    line = np.linspace(-reach, reach, 25)
-    x, y = np.meshgrid(line, line)
-    xx, xy, yy = point.curvatures
-    z = point.slopes[0] * x + point.slopes[1] * y + 0.5 * (xx * x * x + 2 * xy * x * y + yy * y * y)
-    axes.plot_surface(x, y, z, color="#E6ECF2", edgecolor="#B9C4CE", linewidth=0.3, alpha=0.55)
-    largest = max(float(np.linalg.norm(v)) for v in (point.force, total, [normal_force], friction)) or 1.0
-    unit = 1.1 * reach / largest
+    push = normal_force * point.normal
+    total = point.force + push + friction
+    largest = max(float(np.linalg.norm(vector)) for vector in (point.force, push, friction, total)) or 1.0
     speed = float(np.linalg.norm(point.velocity))
-    arrows = [
-        ("load", point.force * unit, BLUE),
-        ("normal force", normal_force * point.normal * unit, ORANGE),
-        ("friction", friction * unit, PURPLE),
-        ("m a", total * unit, GREEN),
-        ("velocity", point.velocity * (0.8 * reach / speed if speed else 0.0), GREY),
+    heading = point.velocity * (0.8 * largest / speed if speed > 0.0 else 0.0)
+    vectors = [
+        ("m a", total, GREEN, 4.5),
+        ("load", point.force, BLUE, 2.2),
+        ("normal force", push, ORANGE, 2.2),
+        ("friction", friction, PURPLE, 2.2),
+        ("velocity, direction only", heading, GREY, 1.5),
     ]
+    return [entry for entry in vectors if np.linalg.norm(entry[1]) > 1e-6 * largest]
+
+
+def _draw_surface(axes: "Axes3D", point: Point, vectors: "list[tuple[str, np.ndarray, str, float]]") -> None:
+    from klapper.gallery._sketch import DARK
+
+    reach = 1.0 + point.gap
+    unit = np.linspace(-1.0, 1.0, 25)
+    highest = float(np.abs(point.height(*np.meshgrid(reach * unit, reach * unit))).max())
+    x, y = np.meshgrid(
+        *2 * [unit * reach * min(1.0, 1.1 * reach / max(highest, 1e-300))]
+    )  # steep: a narrow strip
+    z = point.height(x, y)
+    axes.computed_zorder = False
+    axes.plot_surface(x, y, z, color="#E6ECF2", edgecolor="#B9C4CE", linewidth=0.4, alpha=0.6, zorder=1)
     start = np.array([0.0, 0.0, point.gap])
-    for name, vector, color in arrows:
-        if np.linalg.norm(vector) > 1e-6 * reach:
-            axes.quiver(*start, *vector, color=color, linewidth=2.2, arrow_length_ratio=0.18)
-            axes.plot([], [], [], color=color, label=name)
-    axes.scatter(*start, s=45, color=DARK, depthshade=False)
-    tall = max(1.2 * reach, 1.2 * steepest * reach)
+    largest = max((float(np.linalg.norm(vector)) for _, vector, _, _ in vectors), default=1.0)
+    for name, vector, color, width in vectors:
+        tip = vector * (1.1 * reach / largest)
+        axes.quiver(*start, *tip, color=color, linewidth=width, arrow_length_ratio=0.16, zorder=5)
+        axes.plot([], [], [], color=color, linewidth=width, label=name)
+    axes.scatter(*start, s=45, color=DARK, depthshade=False, zorder=6)
+    tall = 1.15 * reach + point.gap
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach), zlim=(-tall, tall))
-    axes.set_box_aspect((1.0, 1.0, tall / reach), zoom=0.95)
+    axes.set_box_aspect((1.0, 1.0, tall / reach), zoom=0.9)
     axes.set(xlabel="x / m", ylabel="y / m", zlabel="z / m")
     axes.tick_params(labelsize=8)
     axes.locator_params(nbins=4)
-    axes.view_init(elev=18, azim=-62)
-    axes.legend(loc="upper left", fontsize=9)
+    axes.view_init(elev=28, azim=-62)
+    axes.legend(loc="upper left", bbox_to_anchor=(-0.25, 1.0), fontsize=9)
 
 
-def _draw_tangential_plane(axes: "Axes", point: Point, normal_force: float, friction: np.ndarray) -> None:
-    from klapper.gallery._sketch import BLUE, GREEN, GREY, PURPLE, arrow
+def _draw_tangential_plane(
+    axes: "Axes", point: Point, vectors: "list[tuple[str, np.ndarray, str, float]]", limit: float
+) -> None:
+    from klapper.gallery._sketch import GREY, arrow
 
-    limit = point.mu * normal_force
-    pull, held = point.tangents.T @ point.force, point.tangents.T @ friction
     way = np.linspace(0.0, 2 * np.pi, 200)
     axes.fill(limit * np.cos(way), limit * np.sin(way), facecolor="#EEEEEE", edgecolor=GREY)
-    reach = 1.25 * max(limit, float(np.hypot(*pull)), float(np.hypot(*(pull + held)))) or 1.0
-    sliding = point.tangents.T @ point.velocity if point.touching else np.zeros(2)
-    speed = float(np.hypot(*sliding))
-    vectors = [
-        (sliding * (0.9 * reach / speed if speed else 0.0), GREY, "direction of the velocity"),
-        (pull, BLUE, "tangential load"),
-        (held, PURPLE, "friction"),
-        (pull + held, GREEN, "tangential m a"),
-    ]
-    for vector, color, name in vectors:
+    flat = [(point.tangents.T @ vector, color, width) for _, vector, color, width in vectors]
+    reach = 1.2 * max([limit, *(float(np.hypot(*vector)) for vector, _, _ in flat)]) or 1.0
+    for vector, color, width in flat:
         if np.hypot(*vector) > 1e-6 * reach:
-            arrow(axes, (0.0, 0.0), vector, color, width=1.5 if color == GREY else 2.4)
-            axes.plot([], [], color=color, label=name)
+            arrow(axes, (0.0, 0.0), vector, color, width=width)
     axes.scatter(0.0, 0.0, s=20, color=GREY, zorder=6)
-    axes.set(xlim=(-reach, reach), ylim=(-reach, 1.75 * reach), aspect="equal")
+    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
     axes.set(xlabel="force along tangent 1 / N", ylabel="force along tangent 2 / N")
     axes.set_title(f"friction disc, μ λ = {limit:.3g} N" if limit > 0.0 else "no friction disc: μ λ = 0")
-    if axes.get_legend_handles_labels()[1]:
-        axes.legend(loc="upper right", fontsize=9)

@@ -44,6 +44,8 @@ from klapper.mechanics.errors import InvalidModel
 
 DECISION = 10.0  # accelerations up to this multiple of the solver's tolerance count as zero
 TOLERANCE = 1e-9
+DECOUPLED = 1e-12  # entries of the scaled Delassus matrix up to this count as zero
+DETERMINED = 1e-9  # its eigenvalues above this determine forces
 
 
 class AccelerationProblem:
@@ -172,6 +174,24 @@ class AccelerationProblem:
     def convex(self) -> bool:
         """Whether no friction limit depends on a normal force: v̇ then minimises a strictly convex function (4.95)."""
         return not self.friction.any()
+
+    @cached_property
+    def decoupled(self) -> bool:
+        """Whether friction does not act on the other contact motions, and these determine their forces.
+
+        Then the normal forces are those without friction, the friction limits are known, and v̇ is unique.
+        """
+        delassus, m = self.contact_problem.delassus, self.contacts
+        patches = slice(m, m + self.tangential.shape[1])
+        others = np.delete(np.arange(len(delassus)), patches)
+        size = np.sqrt(np.abs(np.diag(delassus)))
+        scaled = delassus / np.outer(np.where(size > 0.0, size, 1.0), np.where(size > 0.0, size, 1.0))
+        block = scaled[np.ix_(others, others)]
+        return bool(
+            np.abs(scaled[others, patches]).max(initial=0.0) <= DECOUPLED
+            and np.abs(block - block.T).max(initial=0.0) <= DECOUPLED
+            and np.linalg.eigvalsh(block).min(initial=1.0) > DETERMINED
+        )
 
     def accelerations(self, unknowns: np.ndarray) -> np.ndarray:
         """v̇ (n,) from the unknowns x of :attr:`contact_problem`."""
@@ -359,7 +379,7 @@ class ModeDecision:
         Names and bounds are those of the unknowns x; the friction of a sliding patch follows its normal force.
         """
         answer = uniqueness(self.solution)
-        if self.problem.convex and answer.motion == "undecided":
+        if answer.motion == "undecided" and (self.problem.convex or self.problem.decoupled):
             return replace(answer, motion="unique", complete=True)
         return answer
 

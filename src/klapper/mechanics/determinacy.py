@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sparse
 
-from klapper.mechanics.system import System
+from klapper.mechanics.system import Matrix, System
 
 _STICK = 1
 _RANK = 1e-9
@@ -62,7 +62,9 @@ def force_determinacy(
             added = [normal, *tangents] if np.any(normal) else tangents
         else:
             share = impulse[k, 1:] / impulse[k, 0] if impulse[k, 0] > 0 else np.zeros(d)
-            added = [normal + sum((s * tangent for s, tangent in zip(share, tangents, strict=True)), 0.0 * normal)]
+            added = [
+                normal + sum((s * tangent for s, tangent in zip(share, tangents, strict=True)), 0.0 * normal)
+            ]
         columns.extend(added)
         names.extend([name] * len(added))
     for j, name in enumerate(system.constraints):
@@ -84,5 +86,5 @@ def _determinacy(columns: list[np.ndarray], names: list[str]) -> Determinacy:
     return Determinacy(len(kept), rank, tuple(undetermined))
 
 
-def _column(matrix: np.ndarray, j: int) -> np.ndarray:
+def _column(matrix: Matrix, j: int) -> np.ndarray:
     return matrix[:, [j]].toarray().ravel() if sparse.issparse(matrix) else matrix[:, j]

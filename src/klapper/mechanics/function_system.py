@@ -91,13 +91,15 @@ class FunctionSystem(System):
 
     def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> Tangents:
         if self._tangents is not None:
-            return Tangents(*(np.asarray(part, dtype=float) for part in self._tangents(t, q, v)))
+            parts = [np.asarray(part, dtype=float) for part in self._tangents(t, q, v)]
+            time = parts[2] if len(parts) > 2 else None
+            return Tangents(parts[0], parts[1], time, complete=self._stiff is None)
         if self._stiff is False:
             return Tangents(None, None)
         if callable(self._stiff):
-            part = difference_tangents(_Forced(self, self._stiff), t, q, v)
+            part = difference_tangents(self._stiff, self.advance, t, q, v)
             return Tangents(part.position, part.velocity, part.time)
-        return difference_tangents(self, t, q, v)
+        return difference_tangents(self.force, self.advance, t, q, v)
 
     def gaps(self, t: float, q: np.ndarray, which: np.ndarray) -> np.ndarray:
         return np.array([_gap(self.contacts.parts[i], t, q) for i in which], dtype=float)
@@ -141,19 +143,6 @@ class FunctionSystem(System):
         return f"FunctionSystem({len(self.coordinates)} coordinates, {self.contacts.count} contacts)"
 
 
-class _Forced:
-    """A system seen with another force, for the derivatives of the stiff part."""
-
-    def __init__(self, system: FunctionSystem, force: Callable[..., Any]) -> None:
-        self._system, self._force = system, force
-
-    def force(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return np.asarray(self._force(t, q, v), dtype=float)
-
-    def advance(self, q: np.ndarray, displacement: np.ndarray) -> np.ndarray:
-        return self._system.advance(q, displacement)
-
-
 def _gap(part: Contact | FrictionElement, t: float, q: np.ndarray) -> float:
     if not isinstance(part, Contact):
         return np.nan
@@ -175,7 +164,8 @@ def _gradient(value: Any, direction: Any, affine: bool, t: float, q: np.ndarray)
     for j in range(q.size):
         unit = np.zeros(q.size)
         unit[j] = 1.0
-        gradient[j] = _slope(lambda s, u=unit: float(value(t, q + s * u)), _DIFFERENCE * max(abs(q[j]), 1.0))
+        d = _DIFFERENCE * max(abs(q[j]), 1.0)
+        gradient[j] = (float(value(t, q + d * unit)) - float(value(t, q - d * unit))) / (2 * d)
     return gradient, rate
 
 

@@ -8,6 +8,7 @@ A model never knows which method integrates it; a method never knows where a gap
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -100,7 +101,7 @@ class System(Protocol):
     def force(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray: ...
 
     def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> Tangents:
-        return difference_tangents(self, t, q, v)
+        return difference_tangents(self.force, self.advance, t, q, v)
 
     def advance(self, q: np.ndarray, displacement: np.ndarray) -> np.ndarray:
         return q + displacement
@@ -151,22 +152,30 @@ def difference_step(t: float, q: np.ndarray, v: np.ndarray) -> float:
     return _DIFFERENCE * min(reach / max(float(np.abs(v).max(initial=0.0)), 1.0), 1.0)
 
 
-def difference_tangents(system: System, t: float, q: np.ndarray, v: np.ndarray) -> Tangents:
-    """G_q, G_v, G_t by central differences of the force."""
+def difference_tangents(
+    force: Callable[[float, np.ndarray, np.ndarray], Any],
+    advance: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    t: float,
+    q: np.ndarray,
+    v: np.ndarray,
+) -> Tangents:
+    """G_q, G_v, G_t by central differences of a force (t, q, v) → (nv,)."""
+
+    def at(time: float, position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+        return np.asarray(force(time, position, velocity), dtype=float)
+
     n = len(v)
     by_position, by_velocity = np.empty((n, n)), np.empty((n, n))
-    lengths = _DIFFERENCE * np.maximum(np.abs(q[:n]) if len(q) == n else np.ones(n), 1.0)
+    lengths = _DIFFERENCE * np.maximum(np.abs(q) if len(q) == n else np.ones(n), 1.0)
     speeds = _DIFFERENCE * np.maximum(np.abs(v), 1.0)
     for j in range(n):
         u = np.zeros(n)
         u[j] = lengths[j]
-        ahead, behind = system.force(t, system.advance(q, u), v), system.force(t, system.advance(q, -u), v)
-        by_position[:, j] = (ahead - behind) / (2 * lengths[j])
+        by_position[:, j] = (at(t, advance(q, u), v) - at(t, advance(q, -u), v)) / (2 * lengths[j])
         u[j] = speeds[j]
-        by_velocity[:, j] = (system.force(t, q, v + u) - system.force(t, q, v - u)) / (2 * speeds[j])
+        by_velocity[:, j] = (at(t, q, v + u) - at(t, q, v - u)) / (2 * speeds[j])
     d = _DIFFERENCE * max(abs(t), 1.0)
-    by_time = (system.force(t + d, q, v) - system.force(t - d, q, v)) / (2 * d)
-    return Tangents(by_position, by_velocity, by_time, complete=True)
+    return Tangents(by_position, by_velocity, (at(t + d, q, v) - at(t - d, q, v)) / (2 * d), complete=True)
 
 
 def check_start(system: System, *, penetration: float = 1e-9) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 TEMPORARY = ".temporary"
 _BLOCK = 512
-_TITLE = re.compile(rb"klapper (\w+), format (\d+)\n")
+_TITLE = re.compile(rb"klapper (\w+), format ([1-9]\d*)\n")
 _SEAL = re.compile(rb"bytes (\d+)\nblake2b ([0-9a-f]{128})\nHDF5 begins at byte 512\n\0*\Z")
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 

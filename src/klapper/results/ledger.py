@@ -89,9 +89,9 @@ class Ledger:
     def verdict(self) -> str:
         """Whether the books close, in words."""
         scale, error = self.scale, self.closing_error
-        share = f", {number(error / scale)} of it" if scale > 0 else ""
+        share = f" ({error / scale:.1e} of it)" if scale > 0 else ""
         word = "closes" if self.closes() else "does NOT close"
-        return f"The ledger {word}: off by at most {number(error)} J of {number(scale)} J turned over{share}."
+        return f"The ledger {word}: off by at most {error:.1e} J of {number(scale)} J turned over{share}."
 
     def table(self) -> str:
         """The ledger at the start and at the end, as text."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+from contextlib import suppress
 from pathlib import Path
 
 from klapper.results.errors import ResultsError
@@ -25,12 +26,13 @@ class Lock:
         self.path = path
         self._handle: int | None = _acquire(path)
         os.truncate(self._handle, 0)
-        os.pwrite(self._handle, f"{os.getpid()} {socket.gethostname()}\n".encode(), 0)
+        os.write(self._handle, f"{os.getpid()} {socket.gethostname()}\n".encode())
 
     def release(self) -> None:
         """Give the lock back; a second time does nothing."""
         if self._handle is not None:
-            self.path.unlink(missing_ok=True)
+            with suppress(OSError):  # some systems keep a file that is open
+                self.path.unlink()
             os.close(self._handle)
             self._handle = None
 

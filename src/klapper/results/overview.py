@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from klapper.results.tables import aligned, number
 if TYPE_CHECKING:
     from klapper.results.run import Run
 
-SHOWN_CONTACTS, SHOWN_EVENTS = 20, 6
+SHOWN_CONTACTS, SHOWN_EVENTS, WIDTH = 20, 6, 110
 
 
 def headline(run: Run) -> str:
@@ -50,7 +51,7 @@ def summary(run: Run) -> list[str]:
     rows.append(("ledger", run.ledger.verdict))
     if about.get("version"):
         rows.append(("klapper", str(about["version"])))
-    return [f"{title:<9} {text}".rstrip() for title, text in rows]
+    return [line for title, text in rows for line in _hanging(f"{title:<9} ", text)]
 
 
 def contact_rows(run: Run) -> Iterator[dict[str, Any]]:
@@ -204,6 +205,11 @@ def _system(run: Run) -> str:
     return _named(run.about.get("system") or "a system without name")
 
 
+def _hanging(title: str, text: str) -> list[str]:
+    """A text beside its title, folded at words."""
+    return wrap(text, WIDTH, initial_indent=title, subsequent_indent=" " * len(title), break_long_words=False)
+
+
 def _named(thing: Any, settings: Any = None) -> str:
     """A name with its settings, given as a text, or as a dictionary with a "name"."""
     if isinstance(thing, dict):
@@ -211,7 +217,8 @@ def _named(thing: Any, settings: Any = None) -> str:
         thing, settings = thing.get("name", ""), settings or rest
     if not isinstance(settings, dict) or not settings:
         return str(thing)
-    return f"{thing} ({', '.join(f'{key}={_short(value)}' for key, value in settings.items())})".strip()
+    told = (f"{key}={_short(value)}" for key, value in settings.items() if value is not None)
+    return f"{thing} ({', '.join(told)})".strip()
 
 
 def _short(value: Any) -> str:

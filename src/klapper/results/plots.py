@@ -177,7 +177,7 @@ class Plots:
         return smallest
 
     def _sum_of_loaded(self) -> ContactHistory:
-        """All loaded contacts as one: sums of their normal forces, and of the normal impulses of those that were hit."""
+        """All loaded contacts as one: the sums of their normal forces, and of the normal impulses of the impacts."""
         from klapper.results.run import ContactHistory, mean_force
 
         run, loaded = self.run, self.run.samples.loaded

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import secrets
 from collections.abc import Mapping
@@ -69,6 +70,7 @@ class PartStore:
         self._layout: Layout | None = None
         self._origin: dict[str, Any] = {}
         self._parts = self._samples = 0
+        self._end = -math.inf
 
     def __enter__(self) -> PartStore:
         return self
@@ -88,7 +90,9 @@ class PartStore:
             return None
         if read_fingerprint(file) != fingerprint:
             raise ResultsError(f"{file} is another run: give another folder, or remove it.")
-        return read_run(file)
+        run = read_run(file)
+        self._tidy()
+        return run
 
     def resume(self, fingerprint: str) -> Resumed | None:
         """What there is of an unfinished run, to go on from; None if there is nothing, so that it has to begin.
@@ -97,7 +101,7 @@ class PartStore:
         """
         if (self.folder / RUN).exists():
             raise ResultsError(f"{self.folder} holds the finished run: read it instead of going on with it.")
-        if not (self.folder / HEADER).exists() and not _parts(self.folder):
+        if not _parts(self.folder):
             return None
         header = _header(self.folder)
         if header["fingerprint"] != fingerprint:
@@ -108,7 +112,7 @@ class PartStore:
         _remove(_parts(self.folder)[good:])
         if not good:
             return None
-        self._take(found.layout, header["token"], good, len(found.samples))
+        self._take(found.layout, header["token"], good, found.samples)
         return found
 
     def begin(
@@ -132,7 +136,7 @@ class PartStore:
         }
         content["blake2b"] = _digest(content)
         write_whole(self.folder / HEADER, json.dumps(content, indent=1).encode())
-        self._take(layout, token, 0, 0)
+        self._take(layout, token, 0, Samples.empty(layout))
 
     def append(self, samples: Samples, snapshot: Mapping[str, Any]) -> None:
         """Write the samples since the last part, and the complete state after them.
@@ -140,6 +144,11 @@ class PartStore:
         ``snapshot`` holds arrays of numbers, numbers, truth values and texts by name; they come back bit for bit.
         """
         samples.require(self._begun())
+        if len(samples) and samples.time[0] < self._end:
+            raise ResultsError(
+                f"The samples begin at {samples.time[0]:g} s, but the parts before them end at {self._end:g} s: give "
+                "those since the last part."
+            )
         number = self._parts + 1
         write_part(
             self.folder / _part_name(number),
@@ -147,7 +156,8 @@ class PartStore:
             samples,
             snapshot,
         )
-        self._parts, self._samples = number, self._samples + len(samples)
+        self._parts = number
+        self._count(samples)
 
     def finish(self, run: Run) -> Path:
         """Write the whole run and remove its parts; the path of its file. A run that is to go on is not finished."""
@@ -161,13 +171,23 @@ class PartStore:
                 f"The run has {len(run)} samples, but its parts hold {self._samples}: give all of them."
             )
         file = write_run(self.folder / RUN, run, fingerprint=_header(self.folder)["fingerprint"])
-        _remove(_parts(self.folder))
-        (self.folder / HEADER).unlink(missing_ok=True)
+        self._tidy()
         self._layout = None
         return file
 
-    def _take(self, layout: Layout, token: str, parts: int, samples: int) -> None:
-        self._layout, self._origin, self._parts, self._samples = layout, {"token": token}, parts, samples
+    def _tidy(self) -> None:
+        """Remove what the finished run makes superfluous."""
+        _remove(_parts(self.folder))
+        (self.folder / HEADER).unlink(missing_ok=True)
+
+    def _take(self, layout: Layout, token: str, parts: int, samples: Samples) -> None:
+        self._layout, self._origin, self._parts, self._samples = layout, {"token": token}, parts, 0
+        self._end = -math.inf
+        self._count(samples)
+
+    def _count(self, samples: Samples) -> None:
+        self._samples += len(samples)
+        self._end = float(samples.time[-1]) if len(samples) else self._end
 
     def _begun(self) -> Layout:
         if self._layout is None:

@@ -23,8 +23,8 @@ def resolve_jump(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[str, str] | None]:
     """Velocity after the jump (nv,), impulses (k, 1 + d), losses (3,) [J] and a finding, if there is one.
 
-    The losses are those by friction, by normal and constraint impulses, and the work of moving walls. Without an approaching contact
-    nothing happens.
+    The losses are those by friction, by normal and constraint impulses, and the work of moving walls. Nothing happens
+    without an approaching contact.
     """
     from klapper.mechanics.impact import ImpactProblem
 
@@ -60,7 +60,9 @@ def resolve_jump(
     result = law.resolve(taken.problem)
     impulses[closed[taken.contacts], 0] = result.normal
     if rough:
-        impulses[np.ix_(closed[taken.patches], np.arange(1, 1 + d))] = result.tangential * ratio[taken.patches]
+        impulses[np.ix_(closed[taken.patches], np.arange(1, 1 + d))] = (
+            result.tangential * ratio[taken.patches]
+        )
     audit = result.audit
     losses = np.array([audit.friction.sum(), audit.normal.sum() + audit.bilateral.sum(), audit.walls])
     finding = ("energy gain", audit.words) if audit.gain > 0.0 else None

@@ -17,6 +17,7 @@ import scipy.sparse as sparse
 
 from klapper.mechanics.system import Matrix
 
+_SMALL = 300  # coordinates up to which products with the inverse beat triangular solves, which wake up threads
 _RANK = 1e-10  # relative size below which a direction of the constraints counts as redundant
 
 
@@ -26,6 +27,7 @@ class Inverse:
     def __init__(self, matrix: Matrix) -> None:
         self.symmetric = bool(abs(matrix - matrix.T).max() <= 1e-13 * abs(matrix).max())
         self._diagonal: np.ndarray | None = None
+        self._inverse: np.ndarray | None = None
         self._dense: Any = None
         self._sparse: Any = None
         if sparse.issparse(matrix):
@@ -36,6 +38,10 @@ class Inverse:
                 from scipy.sparse.linalg import splu
 
                 self._sparse = splu(matrix.tocsc())
+        elif np.count_nonzero(matrix) == np.count_nonzero(matrix.diagonal()):
+            self._diagonal = matrix.diagonal().copy()
+        elif matrix.shape[0] <= _SMALL:
+            self._inverse = np.linalg.inv(matrix)
         else:
             self._dense = scipy.linalg.lu_factor(matrix)
 
@@ -46,6 +52,8 @@ class Inverse:
                 return sparse.diags_array(1.0 / self._diagonal) @ right
             return right / (self._diagonal if right.ndim == 1 else self._diagonal[:, None])
         columns = right.toarray() if sparse.issparse(right) else right
+        if self._inverse is not None:
+            return self._inverse @ columns
         if columns.ndim == 2 and columns.shape[1] == 0:
             return np.zeros(columns.shape)
         if self._sparse is not None:

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sparse
 
 from klapper.complementarity import IterationLimit, Solution
@@ -69,14 +68,14 @@ class Fremond(ImpactLaw):
         self, impact: ImpactProblem, masses: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, Solution[Any] | None]:
         """(λ_N, Λ_T, Λ_B), λ_D, and the solved problem; repeated until the friction limits fit to λ_D."""
-        delassus, free = damped_contacts(impact, masses)
-        before, contacts = impact.normal_velocity(impact.before), impact.contacts
+        delassus, free, mean = damped_contacts(impact, masses)
         limit, guess = np.zeros(impact.patches), None
         for _ in range(_REPETITIONS):
             impulse, solution = self.contact_impulses(
                 impact, delassus, free, self.name, limit=limit, start=guess
             )
-            dissipative = -masses * (before + (free + delassus @ impulse)[:contacts])  # Waltersberger (3.113)
+            raised = 2.0 * mean + (delassus @ impulse)[: impact.contacts]
+            dissipative = -masses * raised  # Waltersberger (3.113)
             wanted = impact.friction_limits(np.maximum(dissipative, 0.0))
             if np.abs(wanted - limit).max(initial=0.0) <= self.accuracy * wanted.max(initial=0.0):
                 return impulse, dissipative, solution
@@ -87,20 +86,20 @@ class Fremond(ImpactLaw):
         )
 
 
-def damped_contacts(impact: ImpactProblem, masses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Ŵ = Jᵀ M̂⁻¹ J and the contact velocities M̂⁻¹ (M − J_N m J_Nᵀ) gives without reactions, (3.116)."""
+def damped_contacts(impact: ImpactProblem, masses: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Ŵ = Jᵀ M̂⁻¹ J; the contact velocities after the impact and the mean normal ones, both without reactions, (3.116).
+
+    Written with (I + W_NN m)⁻¹ so that nothing cancels for large m.
+    """
     delassus = impact.delassus.toarray() if sparse.issparse(impact.delassus) else impact.delassus
-    contacts = impact.contacts
-    root = np.sqrt(masses)
-    inner = np.eye(contacts) + root[:, None] * delassus[:contacts, :contacts] * root
-    coupling = root[:, None] * delassus[:contacts]
+    normal, other = slice(0, impact.contacts), slice(impact.contacts, None)
     velocity = impact.contact_velocity(impact.before)
-    if contacts == 0:
-        return delassus, velocity
-    relieved = scipy.linalg.cho_solve(
-        scipy.linalg.cho_factor(inner, check_finite=False),
-        np.column_stack([coupling, 2.0 * root * velocity[:contacts]]),
-        check_finite=False,
-    )
-    damped = delassus - coupling.T @ relieved[:, :-1]
-    return 0.5 * (damped + damped.T), velocity - coupling.T @ relieved[:, -1]
+    relief = np.eye(impact.contacts) + delassus[normal, normal] * masses
+    solved = np.linalg.solve(relief, np.column_stack([delassus[normal], velocity[normal]]))
+    damped, mean = delassus.copy(), solved[:, -1]
+    damped[normal] = solved[:, :-1]
+    damped[other, other] -= delassus[other, normal] * masses @ damped[normal, other]
+    damped[other, normal] = damped[normal, other].T
+    free = np.concatenate([2.0 * mean, velocity[other] - 2.0 * delassus[other, normal] @ (masses * mean)])
+    free[normal] -= velocity[normal]
+    return 0.5 * (damped + damped.T), free, mean

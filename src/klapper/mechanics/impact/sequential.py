@@ -16,11 +16,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from klapper.complementarity import LinearComplementarity
+from klapper.complementarity.convert import dense
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.impact.law import ImpactLaw
 from klapper.mechanics.impact.newton import newton_velocity
 from klapper.mechanics.impact.problem import ImpactProblem
-from klapper.mechanics.impact.result import Impact, Stage
+from klapper.mechanics.impact.result import Determinacy, Impact, Stage
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +44,24 @@ class SequentialImpact(Impact):
         """Velocities ˡu (fast impacts + 1, n) [m/s, rad/s], from ⁻v to ⁺v."""
         return np.array([self.problem.before, *(stage.after for stage in self.stages)])
 
+    def determinacy(self) -> Determinacy:
+        """Without friction a set of contacts with a regular Delassus matrix leaves nothing open, whatever it meets."""
+        solved = [stage.solution.problem for stage in self.stages if stage.solution is not None]
+        if not all(isinstance(problem, LinearComplementarity) for problem in solved):
+            return super().determinacy()
+        sets = {problem.names: dense(problem.matrix) for problem in solved}
+        if any(np.linalg.matrix_rank(matrix, hermitian=True) < len(matrix) for matrix in sets.values()):
+            return super().determinacy()
+        return Determinacy("unique", "unique", "The motion is unique. All forces are unique.")
+
     def _words_of_approach(self) -> str:
         if self.finished:
             return f"Finished after {self.fast_impacts} fast impacts."
-        worst = int(np.argmax(self.remaining))
+        worst, count = int(np.argmax(self.remaining)), np.count_nonzero(self.remaining)
         return (
-            f"Not finished after {self.fast_impacts} fast impacts: {np.count_nonzero(self.remaining)} contacts still "
-            f"approach, {self.problem.names[worst]} with {self.remaining[worst]:.6g} m/s. Hand over to a law for all "
-            f"contacts at once, Newton().resolve(problem.starting_from(after)), or raise limit or tolerance."
+            f"Not finished after {self.fast_impacts} fast impacts: {count} of {self.problem.contacts} contacts still "
+            f"approaching, {self.problem.names[worst]} with {self.remaining[worst]:.6g} m/s. Hand over to a law for "
+            f"all contacts at once, Newton().resolve(problem.starting_from(after)), or raise limit or tolerance."
         )
 
 

@@ -213,7 +213,6 @@ GETS_THROUGH = {
     "time nan": ({"time": np.nan}, "time"),
     "stiff part of another length": ({"stiff": lambda t, q, v: np.zeros(3)}, "stiff"),
     "tangents of another shape": ({"tangents": lambda t, q, v: (np.eye(3), np.eye(3))}, "tangents"),
-    "stiff true": ({"stiff": True}, "stiff"),
 }
 
 

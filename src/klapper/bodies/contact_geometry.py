@@ -159,11 +159,11 @@ class ContactGeometry:
         touch.arms[rows, 0] = centre - radius[:, None] * normal
         touch.arms[rows, 1] = other_centre + other_radius[:, None] * normal
 
-    def along(self, poses: Poses, touch: Touch, direction: np.ndarray) -> Wrenches:
-        """Generalised directions of unit vectors (k, 3) at the contact points."""
-        moment = cross(touch.arms[:, 0], direction)
-        other = cross(touch.arms[:, 1], direction)
-        return self.layout.join(poses, touch.bodies, direction, moment, other)
+    def along(self, poses: Poses, touch: Touch, contact: np.ndarray, direction: np.ndarray) -> Wrenches:
+        """Generalised directions of unit vectors (m, 3) at the points of the contacts (m,)."""
+        arms = touch.arms[contact]
+        moment, other = cross(arms[:, 0], direction), cross(arms[:, 1], direction)
+        return self.layout.join(poses, touch.bodies[contact], direction, moment, other)
 
 
 def smallest_axis(normal: np.ndarray) -> np.ndarray:

@@ -65,8 +65,12 @@ class Layout:
         self.rows[self.turning, 6 - spins :] = first[:, None] + np.arange(spins)
         self._turn = starts[self.turning, None] + dimension + np.arange(turns)
 
+    def centres(self, q: np.ndarray) -> np.ndarray:
+        """Centres (nb + 1, 3) of the bodies and the ground."""
+        return np.append(q, 0.0)[self._place]
+
     def poses(self, q: np.ndarray) -> Poses:
-        centre = np.append(q, 0.0)[self._place]
+        centre = self.centres(q)
         rotation = np.zeros((len(centre), 3, 3))
         rotation[:, [0, 1, 2], [0, 1, 2]] = 1.0
         if self.dimension == 2:

@@ -155,15 +155,13 @@ class RigidSystem(System):
 
     def _directions(self, poses: Poses, touch: Touch, axis: np.ndarray) -> Directions:
         """Directions with the tangents of the ``axis`` (k,), which is to stay while derivatives are taken."""
-        geometry, d = self.parts.geometry, self.contacts.tangential
+        count, d = len(touch.gap), self.contacts.tangential
         sideways = tangents(touch.normal, self._layout.dimension, axis).reshape(-1, 3)
-        spread = Touch(*(np.repeat(part, d, axis=0) for part in touch)) if d > 1 else touch
-        return Directions(
-            self._layout.columns(geometry.along(poses, touch, touch.normal)),
-            touch.opening,
-            self._layout.columns(geometry.along(poses, spread, sideways)),
-            -dot(sideways, spread.sliding),
-        )
+        contact = np.concatenate((np.arange(count), np.repeat(np.arange(count), d)))
+        wrenches = self.parts.geometry.along(poses, touch, contact, np.concatenate((touch.normal, sideways)))
+        columns = self._layout.columns(wrenches)
+        sliding = touch.sliding[contact[count:]]
+        return Directions(columns[:, :count], touch.opening, columns[:, count:], -dot(sideways, sliding))
 
     def curvature(
         self, t: float, q: np.ndarray, v: np.ndarray, which: np.ndarray
@@ -188,16 +186,22 @@ class RigidSystem(System):
         return self.parts.joints.directions(t, self._layout.poses(q))
 
     def potential(self, q: np.ndarray) -> float:
-        """Of weight and of springs that are not on moved supports."""
-        poses, parts = self._layout.poses(q), self.parts
-        total = -float(parts.mass @ (poses.centre[:-1] @ parts.gravity))
-        total += parts.springs.potential(poses) if parts.springs.count else 0.0
-        return total + (parts.torsion.potential(poses) if parts.torsion.count else 0.0)
+        """Of weight and of springs that are not on moved supports [J]."""
+        parts = self.parts
+        total = -float(parts.mass @ (self._layout.centres(q)[:-1] @ parts.gravity))
+        if parts.springs.count or parts.torsion.count:
+            poses = self._layout.poses(q)
+            total += parts.springs.potential(poses) if parts.springs.count else 0.0
+            total += parts.torsion.potential(poses) if parts.torsion.count else 0.0
+        return total
 
     def powers(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[float, float]:
         """Power of applied forces, moments and moved supports, and power that dampers take [W]."""
-        poses, parts = self._layout.poses(q), self.parts
+        parts = self.parts
         load = damping = 0.0
+        if not (parts.springs.count or parts.torsion.count or parts.loads.count):
+            return load, damping
+        poses = self._layout.poses(q)
         if parts.loads.count:
             load += float(v @ parts.loads.force(t, poses))
         if parts.springs.count:

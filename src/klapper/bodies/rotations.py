@@ -29,7 +29,9 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a × b, row by row."""
     a1, a2, a3 = a[..., 0], a[..., 1], a[..., 2]
     b1, b2, b3 = b[..., 0], b[..., 1], b[..., 2]
-    return np.stack((a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1), axis=-1)
+    rows = np.empty((*a1.shape, 3))
+    rows[..., 0], rows[..., 1], rows[..., 2] = a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1
+    return rows
 
 
 def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:

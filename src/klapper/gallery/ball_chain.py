@@ -280,6 +280,8 @@ def _draw_lines(figure: "Figure", *, balls: Balls, speed: float, law: str) -> No
 
 def _draw_fast_impacts(figure: "Figure", *, balls: Balls, impact: "Impact") -> None:
     """Velocities of the balls from one fast impact to the next, within one instant."""
+    from matplotlib.ticker import MaxNLocator
+
     from klapper.gallery._sketch import DARK
 
     figure.set_size_inches(7.0, 4.4)
@@ -299,7 +301,7 @@ def _draw_fast_impacts(figure: "Figure", *, balls: Balls, impact: "Impact") -> N
             label=f"ball {k + 1} ({letter})",
         )
     axes.axhline(0.0, color=DARK, linewidth=0.8)
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlabel="number of fast impacts", ylabel="velocity / (m/s)")
     cut = f", the first {shown - 1} of {len(impact.stages)}" if shown < len(velocities) else ""
     axes.set_title(f"chain {balls.types}: fast impacts{cut}")

@@ -140,6 +140,7 @@ def _draw(figure: "Figure", *, iterates: np.ndarray, speed: float, finished: boo
     the last fast impact. Right: velocity of every disc after each fast impact."""
     from matplotlib import colormaps
     from matplotlib.colors import Normalize
+    from matplotlib.ticker import MaxNLocator
 
     figure.set_size_inches(9.6, 4.2)
     ring, chart = figure.subplots(1, 2, width_ratios=[1.0, 1.5])
@@ -156,8 +157,8 @@ def _draw(figure: "Figure", *, iterates: np.ndarray, speed: float, finished: boo
     )
     figure.colorbar(image, ax=chart, label="velocity / speed of the hit disc")
     chart.set(xlabel="number of fast impacts", ylabel="disc")
-    chart.xaxis.get_major_locator().set_params(integer=True)
-    chart.yaxis.get_major_locator().set_params(integer=True)
+    for axis in (chart.xaxis, chart.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True))
     cut = f"the first {shown - 1} of {len(iterates) - 1}" if shown < len(iterates) else f"{len(iterates) - 1}"
     chart.set_title(f"{cut} fast impacts, {'finished' if finished else 'stopped at the limit'}")
     chart.grid(False)
@@ -178,7 +179,8 @@ def _draw_ring(axes: "Axes", colors: list[Any]) -> None:
         axes.fill(*(centre[:, None] + radius * circle), facecolor=color, edgecolor=DARK, zorder=2)
         dark = sum(color[:3]) < 1.4
         axes.text(
-            *centre,
+            centre[0],
+            centre[1],
             str(k + 1),
             ha="center",
             va="center",

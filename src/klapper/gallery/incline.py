@@ -180,16 +180,15 @@ def _draw_block(figure: "Figure", *, block: Incline) -> None:
     axes.fill(*np.array(corners).T, facecolor=BODY, edgecolor=DARK, zorder=3)
     along, across = block.weight / np.hypot(*block.weight)
     force = -across * up - min(along, -block.mu * across) * down
-    reach = min(1.3, 2.4 / max(block.mu, 1e-9))
-    cone = [reach * (up + side * block.mu * down) for side in (-1, 1)]
-    axes.fill(*np.array([np.zeros(2), *cone]).T, facecolor=GREY, alpha=0.3, zorder=4)
-    centre = 0.55 * up
+    centre, reach = 0.55 * up, 1.6 / np.hypot(1.0, block.mu)
+    cone = [centre + reach * (up + side * block.mu * down) for side in (-1, 1)]
+    axes.fill(*np.array([centre, *cone]).T, facecolor=GREY, alpha=0.3, zorder=4)
     arrow(axes, centre, (0.0, -1.5), DARK, front=6)
     label(axes, centre + np.array([0.42, -1.4]), "weight", DARK)
-    arrow(axes, (0.0, 0.0), 1.5 * force, ORANGE, front=7)
-    label(axes, 1.5 * force + np.array([0.0, 0.16]), "contact force", ORANGE)
+    arrow(axes, centre, 1.5 * force, ORANGE, front=7)
+    label(axes, centre + 1.5 * force + np.array([0.0, 0.2]), "contact force", ORANGE)
     axes.set_title("sticks" if block.sticks else f"slides with {block.acceleration:.4g} m/s²")
-    bare(axes, (-2.7, 2.7), (-2.2, 2.2))
+    bare(axes, (-2.7, 2.7), (-2.3, 2.5))
 
 
 def _draw_motion(figure: "Figure", *, block: Incline, run: "Run") -> None:
@@ -204,7 +203,7 @@ def _draw_motion(figure: "Figure", *, block: Incline, run: "Run") -> None:
         axes.text(
             0.5,
             0.56,
-            f"exactly zero in all {run.about['steps']} steps",
+            f"exactly zero after {run.about['steps']} steps",
             transform=axes.transAxes,
             ha="center",
         )

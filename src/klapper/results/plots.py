@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
     from klapper.results.run import ContactHistory, Run
 
+    Canvas = Figure | SubFigure | Axes | None
+
 COLOURS = {OPEN: "#E2E2E2", STICK: "#0072B2", SLIP: "#E69F00", IMPACT: "#111111"}
 ENERGY_COLOURS = {
     "potential": "#56B4E9",
@@ -56,49 +58,28 @@ class Plots:
 
     run: Run
 
-    def positions(
-        self, onto: Figure | SubFigure | Axes | None = None, *, names: Sequence[str] | None = None
-    ) -> Figure:
+    def positions(self, onto: Canvas = None, *, names: Sequence[str] | None = None) -> Figure:
         """Positions over time."""
-        layout = self.run.layout.coordinates
         axes = axes_of(onto)
-        draw_lines(
-            axes,
-            self.run.time,
-            columns(self.run.position, layout, names, "coordinate"),
-            "position",
-            "m or rad",
-        )
+        lines = columns(self.run.position, self.run.layout.coordinates, names, "coordinate")
+        draw_lines(axes, self.run.time, lines, "position", "m or rad")
         return figure_of(axes)
 
-    def velocities(
-        self, onto: Figure | SubFigure | Axes | None = None, *, names: Sequence[str] | None = None
-    ) -> Figure:
+    def velocities(self, onto: Canvas = None, *, names: Sequence[str] | None = None) -> Figure:
         """Velocities over time."""
-        layout = self.run.layout.velocities
         axes = axes_of(onto)
-        draw_lines(
-            axes,
-            self.run.time,
-            columns(self.run.velocity, layout, names, "velocity"),
-            "velocity",
-            "m/s or rad/s",
-        )
+        lines = columns(self.run.velocity, self.run.layout.velocities, names, "velocity")
+        draw_lines(axes, self.run.time, lines, "velocity", "m/s or rad/s")
         return figure_of(axes)
 
-    def phase(
-        self, name: str, onto: Figure | SubFigure | Axes | None = None, *, velocity: str | None = None
-    ) -> Figure:
+    def phase(self, name: str, onto: Canvas = None, *, velocity: str | None = None) -> Figure:
         """Velocity over position."""
         x, y = self.run.coordinate(name), self.run.speed(velocity or name)
         axes = axes_of(onto)
         points = thinned_curve(x, y)
-        style = (
-            {"linewidth": 1.2}
-            if len(points) == len(x)
-            else {"linestyle": "", "marker": ".", "markersize": 1.5}
-        )
-        axes.plot(x[points], y[points], **style)
+        (line,) = axes.plot(x[points], y[points], linewidth=1.2)
+        if len(points) < len(x):
+            line.set(linestyle="", marker=".", markersize=1.5)
         if len(x):
             axes.plot(x[0], y[0], "o", markersize=5, color="#009E73", label="start")
             axes.plot(x[-1], y[-1], "s", markersize=5, color="#D55E00", label="end")
@@ -106,9 +87,7 @@ class Plots:
         axes.set(xlabel=f"{name} / m or rad", ylabel=f"velocity of {velocity or name} / m/s or rad/s")
         return figure_of(axes)
 
-    def gaps(
-        self, onto: Figure | SubFigure | Axes | None = None, *, contacts: Sequence[str | int] | None = None
-    ) -> Figure:
+    def gaps(self, onto: Canvas = None, *, contacts: Sequence[str | int] | None = None) -> Figure:
         """Gaps of the contacts over time."""
         axes = axes_of(onto)
         if self.run.samples.loaded is not None and contacts is None:
@@ -119,9 +98,7 @@ class Plots:
         draw_lines(axes, self.run.time, lines, "gap", "m")
         return figure_of(axes)
 
-    def forces(
-        self, onto: Figure | SubFigure | Axes | None = None, *, contacts: Sequence[str | int] | None = None
-    ) -> Figure:
+    def forces(self, onto: Canvas = None, *, contacts: Sequence[str | int] | None = None) -> Figure:
         """Contact forces (lines, left scale) and impulses of impacts (stems, right scale) over time."""
         directions = self.run.layout.directions if is_figure(onto) else ("normal",)
         if self.run.samples.loaded is not None and contacts is None:
@@ -131,13 +108,12 @@ class Plots:
         panels = axes_of(onto, len(directions), height=0.8 + 2.4 * len(directions))
         for number, (axes, direction) in enumerate(zip(panels, directions, strict=True)):
             _draw_forces(axes, histories, number, direction)
-            axes.label_outer()
+            if axes is not panels[-1]:
+                axes.set_xlabel("")
         tell_apart(panels, len(histories))
         return figure_of(panels[0])
 
-    def states(
-        self, onto: Figure | SubFigure | Axes | None = None, *, contacts: Sequence[str | int] | None = None
-    ) -> Figure:
+    def states(self, onto: Canvas = None, *, contacts: Sequence[str | int] | None = None) -> Figure:
         """States of the contacts over time."""
         if self.run.samples.loaded is not None and contacts is None:
             axes = axes_of(onto)
@@ -148,7 +124,7 @@ class Plots:
         self._draw_bars(axes, histories)
         return figure_of(axes)
 
-    def ledger(self, onto: Figure | SubFigure | Axes | None = None) -> Figure:
+    def ledger(self, onto: Canvas = None) -> Figure:
         """Where the energy is (areas); their sum has to meet the energy at the start plus the work of the loads."""
         panels = axes_of(onto, 2, ratios=(4.0, 1.0), height=4.6) if is_figure(onto) else [axes_of(onto)]
         self._draw_stack(panels[0])
@@ -256,7 +232,7 @@ class Plots:
         points = thinned_together(np.vstack([edges, target]).T)
         time = self.run.time[points]
         for low, high, name in zip(edges[:-1], edges[1:], parts, strict=True):
-            if np.any(parts[name]):
+            if np.max(np.abs(parts[name]), initial=0.0) > 1e-6 * ledger.scale:  # else the area is invisible
                 label = TITLES[name] + (" above its lowest" if name == "potential" and lowest else "")
                 colour = ENERGY_COLOURS[name]
                 axes.fill_between(time, low[points], high[points], color=colour, linewidth=0.0, label=label)

@@ -407,8 +407,8 @@ class _OneStep:
         smooth = np.abs(directions.normal.T @ self.pushed)
         shape = (len(self.contact), self.system.contacts.tangential)
         slip = directions.tangential_velocity(v_after).reshape(shape)
-        terms = np.abs(directions.tangential_velocity(self.v)).reshape(shape).max(axis=1, initial=0.0)
-        terms += np.abs(directions.tangential.T @ self.pushed).reshape(shape).max(axis=1, initial=0.0)
+        moved = abs(directions.tangential).T @ (np.abs(self.v) + np.abs(self.pushed))
+        terms = (moved + np.abs(directions.tangential_rate)).reshape(shape).max(axis=1, initial=0.0)
         speed = np.linalg.norm(slip, axis=1)
         loaded = np.any(impulse != 0.0, axis=1)
         limit = (

@@ -69,6 +69,11 @@ def test_options_of_laws_are_checked() -> None:
         Sequential(limit=0)
     with pytest.raises(InvalidModel, match="tolerance is 1"):
         Sequential(tolerance=1.0)
+    for law in (Newton, Poisson, Sequential):
+        with pytest.raises(InvalidModel, match="polygon is 5; allowed are even numbers"):
+            law(polygon=5)
+    with pytest.raises(InvalidModel, match="accuracy is 0"):
+        Fremond(1.0, accuracy=0.0)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
@@ -189,6 +194,25 @@ def test_a_frictionless_constraint_that_moves_puts_in_work(law: Any) -> None:
     assert moving.bilateral == pytest.approx(still.bilateral, abs=1e-12)
     assert abs(moving.audit.residual) < 1e-14
     assert moving.audit.dissipated == pytest.approx(still.audit.dissipated)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
+def test_every_law_sees_relative_velocities_only(law: Any) -> None:
+    """v → v + u, a → a − Jᵀ u: the same impulses, the result shifted by u."""
+    rng = np.random.default_rng(8)
+    for _ in range(10):
+        still = random_impact(rng, restitution=rng.uniform(size=3), approaching=False)
+        shift = rng.normal(size=5)
+        moving = ImpactProblem(
+            still.mass,
+            still.before + shift,
+            still.normal,
+            restitution=still.restitution,
+            normal_rate=-still.normal.T @ shift,
+        )
+        one, two = law.resolve(still), law.resolve(moving)
+        assert two.after - shift == pytest.approx(one.after, abs=1e-9 * np.abs(one.after).max())
+        assert two.audit.dissipated == pytest.approx(one.audit.dissipated, abs=1e-9 * one.audit.energy_before)
 
 
 def test_a_body_crushed_between_closing_walls_has_no_velocity() -> None:

@@ -10,6 +10,7 @@ reported with the contact that gives it.
 
 from klapper.mechanics.impact.audit import ImpactAudit
 from klapper.mechanics.impact.fremond import Fremond, FremondImpact
+from klapper.mechanics.impact.law import ImpactLaw
 from klapper.mechanics.impact.newton import Newton, NewtonImpact
 from klapper.mechanics.impact.poisson import Poisson, PoissonImpact
 from klapper.mechanics.impact.problem import Approaching, ImpactProblem
@@ -23,6 +24,7 @@ __all__ = [
     "FremondImpact",
     "Impact",
     "ImpactAudit",
+    "ImpactLaw",
     "ImpactProblem",
     "Newton",
     "NewtonImpact",

@@ -16,7 +16,7 @@ shrinks the error by less than μ |W_NT| / W_NN, the ratio that must stay below 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sparse
@@ -49,9 +49,10 @@ class Fremond(ImpactLaw):
     """
 
     mass_parameters: Any
-    name = "Frémond's law"
+    name: ClassVar[str] = "Frémond's law"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not np.all(np.asarray(self.mass_parameters, dtype=float) >= 0.0):
             raise InvalidModel(f"mass_parameters is {self.mass_parameters}; allowed are masses from 0 on.")
 

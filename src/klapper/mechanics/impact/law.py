@@ -7,8 +7,9 @@ Every law of this folder is one or several such problems; they differ in ``free`
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,11 +20,13 @@ from klapper.complementarity import (
     Solution,
     solve,
 )
+from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.impact.problem import ImpactProblem, Matrix
+from klapper.mechanics.impact.result import Impact
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImpactLaw:
+class ImpactLaw(ABC):
     """Options of a law at jumps.
 
     ``polygon``   None for the exact friction disc, or an even number of vertices; in the plane both are the same
@@ -34,6 +37,19 @@ class ImpactLaw:
     polygon: int | None = None
     solver: Any = "auto"
     accuracy: float = 1e-9
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        if self.polygon is not None and (self.polygon < 4 or self.polygon % 2):
+            raise InvalidModel(
+                f"polygon is {self.polygon}; allowed are even numbers from 4 on (None: exact disc)."
+            )
+        if not 0.0 < self.accuracy < 1.0:
+            raise InvalidModel(f"accuracy is {self.accuracy}; it must lie between 0 and 1, e.g. 1e-9.")
+
+    @abstractmethod
+    def resolve(self, impact: ImpactProblem) -> Impact:
+        """What the law makes of the impact; raises a ``ComplementarityError`` if it has no answer."""
 
     def contact_impulses(
         self,

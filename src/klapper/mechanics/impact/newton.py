@@ -10,6 +10,7 @@ Without friction ⁺v is the projection of ⁻v in the metric of M, (3.111), hen
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,7 +40,7 @@ class Newton(ImpactLaw):
     [-0.333333, 0.666667, 0.666667]
     """
 
-    name = "Newton's law"
+    name: ClassVar[str] = "Newton's law"
 
     def resolve(self, impact: ImpactProblem) -> NewtonImpact:
         velocity = impact.contact_velocity(impact.before)

@@ -14,7 +14,7 @@ their e differ; ``unique`` tells.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -106,7 +106,7 @@ class Poisson(ImpactLaw):
     [0.166667, 0.166667, 0.666667]
     """
 
-    name = "Poisson's law"
+    name: ClassVar[str] = "Poisson's law"
 
     def resolve(self, impact: ImpactProblem) -> PoissonImpact:
         velocity = impact.contact_velocity(impact.before)

@@ -13,6 +13,7 @@ not end (a ring of elastic discs), and with ε < 1 between three or more bodies 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -80,9 +81,10 @@ class Sequential(ImpactLaw):
 
     limit: int = 1000
     tolerance: float = 1e-9
-    name = "the sequential law"
+    name: ClassVar[str] = "the sequential law"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.limit < 1:
             raise InvalidModel(f"limit is {self.limit}; at least 1 fast impact must be allowed.")
         if not 0.0 <= self.tolerance < 1.0:

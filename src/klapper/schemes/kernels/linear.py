@@ -450,11 +450,14 @@ def _state(
             return IMPACT
     if model.friction[i] * impulse[i, 0] + model.limit[i] <= 0.0 or w == 1:
         return SLIP
-    speed, terms, smooth = 0.0, 0.0, 0.0
+    speed, terms = 0.0, 0.0
     for a in range(1, w):
         rate = rate_t[i * (w - 1) + a - 1]
         slip = along(model.columns, i * w + a, after) + rate
         speed += slip * slip
-        terms = max(terms, abs(along(model.columns, i * w + a, before) + rate))
-        smooth = max(smooth, abs(along(model.columns, i * w + a, pushed)))
-    return STICK if np.sqrt(speed) <= 1e-9 * (terms + smooth) else SLIP
+        moved = abs(rate)
+        for k in range(model.columns.start[i * w + a], model.columns.start[i * w + a + 1]):
+            j = model.columns.column[k]
+            moved += abs(model.columns.value[k]) * (abs(before[j]) + abs(pushed[j]))
+        terms = max(terms, moved)
+    return STICK if np.sqrt(speed) <= 1e-9 * terms else SLIP

@@ -1,0 +1,1 @@
+"""Dynamics side by side: five models, stepped by klapper, Siconos, Exudyn and MuJoCo in their own processes."""

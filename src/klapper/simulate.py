@@ -10,6 +10,7 @@ through the same cuts, so it ends in the same bits.
 from __future__ import annotations
 
 import hashlib
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -22,7 +23,7 @@ from klapper.mechanics.determinacy import force_determinacy
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
 from klapper.progress import Progress, progress_for
-from klapper.results import ENERGY, IMPACT, Layout, Loaded, PartStore, Run, Samples
+from klapper.results import ENERGY, IMPACT, Layout, Loaded, PartStore, ResultsError, Run, Samples
 from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, Stretch, kinetic_energy
 
 __all__ = ["SimulationFailed", "simulate"]
@@ -89,6 +90,13 @@ class _Findings:
     first: dict[str, str] = field(default_factory=dict)
     count: dict[str, int] = field(default_factory=dict)
 
+    def written(self) -> str:
+        return json.dumps([self.first, self.count])
+
+    @classmethod
+    def read(cls, text: str) -> _Findings:
+        return cls(*json.loads(text))
+
     def take(self, notes: dict[str, str]) -> None:
         for kind, text in notes.items():
             self.first.setdefault(kind, text)
@@ -118,8 +126,10 @@ class _Loop:
             raise InvalidModel(f"every is {every}; allowed are whole numbers from 1 on.")
         self.snapshot = scheme.init(system)
         self.stretches: list[Samples] = [self._first_sample()]
+        self.began = time.perf_counter()
         self.unsaved = 0  # index of the first stretch that is not on disk
         self.findings = _Findings()
+        self.seconds = 0.0  # of work before this session
         self.fallbacks = 0
         self.worst_residual = 0.0
 
@@ -156,12 +166,14 @@ class _Loop:
         self.snapshot = Snapshot(
             int(stored["step"]), float(stored["time"]), **{name: np.asarray(stored[name]) for name in names}
         )
+        self.findings = _Findings.read(stored["findings"])
+        self.seconds = float(stored["seconds"])
         self.fallbacks = int(stored["fallbacks"])
         self.worst_residual = float(stored["worst_residual"])
 
     def run(self, store: PartStore | None, shown: Progress) -> Run:
-        began, status, message = time.perf_counter(), "complete", ""
-        last_part = began
+        status, message = "complete", ""
+        self.began = last_part = time.perf_counter()
         stretch = self.scheme.stretch(self.system)
         try:
             with shown:
@@ -175,11 +187,16 @@ class _Loop:
             status, message = "interrupted", f"interrupted at {self.snapshot.time:.6g} s"
         except StepFailed as error:
             status, message = "failed", str(error)
-        run = self._judged(status, message, time.perf_counter() - began, stretch)
+        except ResultsError as error:
+            status, message, store = "failed", f"The run cannot be stored. {error}", None
+        run = self._judged(status, message, self.seconds + time.perf_counter() - self.began, stretch)
         if store is not None:
-            self._write(store)
-            if status == "complete":
-                store.finish(run)
+            try:
+                self._write(store)
+                if run.about["status"] == "complete":
+                    store.finish(run)
+            except ResultsError as error:
+                raise SimulationFailed(f"The run cannot be stored. {error}", run) from error
         if run.about["status"] == "failed":
             raise SimulationFailed(run.about["message"], run)
         return run
@@ -298,6 +315,8 @@ class _Loop:
                 "impulse": s.impulse,
                 "sums": s.sums,
                 "memory": s.memory,
+                "findings": self.findings.written(),
+                "seconds": self.seconds + time.perf_counter() - self.began,
                 "fallbacks": self.fallbacks,
                 "worst_residual": self.worst_residual,
             },
@@ -381,13 +400,14 @@ class _Gathered:
         self.impulse, self.state = np.zeros((m, 1 + d)), np.zeros(m, np.int8)
         self.constraint = np.zeros(len(layout.constraints))
         self.residual = 0.0
-        self.last: Step | None = None
+        self.steps: list[Step] = []
 
     def add(self, step: Step) -> None:
         self.constraint = self.constraint + step.constraint
         self.residual = max(self.residual, step.residual)
-        self.last = step
-        if self.listed:
+        if not self.listed:
+            self.steps.append(step)
+        else:
             self.impulse[step.contact] += step.impulse
             hit = self.state == IMPACT
             self.state[:] = 0
@@ -395,11 +415,18 @@ class _Gathered:
             self.state[hit] = IMPACT
 
     def log(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Contacts loaded in the last step: numbers, impulses, states."""
-        if self.last is None:
-            return np.zeros(0, np.int64), np.zeros((0, self.width)), np.zeros(0, np.int8)
-        loaded = self.last.impulse[:, 0] != 0.0
-        return self.last.contact[loaded], self.last.impulse[loaded], self.last.state[loaded]
+        """Contacts loaded since the last sample: numbers, summed impulses, states."""
+        contact = np.unique(np.concatenate([np.zeros(0, np.int64), *(step.contact for step in self.steps)]))
+        impulse, state = np.zeros((len(contact), self.width)), np.zeros(len(contact), np.int8)
+        for step in self.steps:
+            place = np.searchsorted(contact, step.contact)
+            impulse[place] += step.impulse
+            hit = state == IMPACT
+            state[:] = 0
+            state[place] = step.state
+            state[hit] = IMPACT
+        loaded = np.any(impulse != 0.0, axis=1)
+        return contact[loaded], impulse[loaded], state[loaded]
 
 
 def _parts_of(state: Any) -> tuple[float, np.ndarray, np.ndarray]:

@@ -166,7 +166,7 @@ def test_a_motion_that_overflows_is_told_as_such(compiled: bool) -> None:
     """A negative stiffness: the motion grows until it leaves the range of numbers, and does not come to rest there."""
     system = LinearSystem([1.0], stiffness=[-1e8], force=Harmonic([1.0], 1.0), position=[1.0])
     with np.errstate(over="ignore", invalid="ignore"), pytest.raises(SimulationFailed) as caught:
-        simulate(system, 1.0, Moreau(1.5e-4, compiled=compiled))
+        simulate(system, 0.09, Moreau(1.5e-4, compiled=compiled))
     assert np.all(np.diff(np.abs(caught.value.run.position[:, 0])) > 0.0)
     assert "range of numbers" in str(caught.value)
 

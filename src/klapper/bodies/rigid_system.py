@@ -149,6 +149,9 @@ class RigidSystem(System):
         return self.parts.geometry.touch(t, self._layout.poses(q), self.contacts.decode(which)).gap
 
     def directions(self, t: float, q: np.ndarray, which: np.ndarray) -> Directions:
+        if len(which) == 0:
+            none = np.zeros((len(self.velocities), 0))
+            return Directions(none, np.zeros(0), none, np.zeros(0))
         poses = self._layout.poses(q)
         touch = self.parts.geometry.touch(t, poses, self.contacts.decode(which))
         return self._directions(poses, touch, smallest_axis(touch.normal))

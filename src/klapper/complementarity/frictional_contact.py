@@ -266,6 +266,7 @@ class FrictionalContact:
         present = load[load > 0]
         if (
             isinstance(self.delassus, LinearOperator)
+            or self.size <= 1 + self.tangential.shape[1]  # one contact
             or present.size == 0
             or present.max() <= 1e4 * present.min()
         ):

@@ -214,7 +214,9 @@ def _draw_chain(axes: "Axes", balls: Balls, velocity: np.ndarray) -> None:
             arrow(axes, (x, level), (scale * v, 0.0), DARK, width=1.8)
         axes.scatter(x, level, s=12, color=DARK, zorder=5)
         axes.text(x, level + 0.4, f"{v:.3f}", ha="center", va="bottom", fontsize=9, color=DARK)
-    axes.text(centre[0] - radius[0] - 0.3, level, "m/s", ha="right", va="center", fontsize=9, color=DARK)
+    axes.text(
+        centre[0] - radius[0] - 0.6, level + 0.4, "m/s", ha="right", va="bottom", fontsize=9, color=DARK
+    )
     left, right = min(-3.5, (centre + scale * velocity).min() - 0.5), (centre + scale * velocity).max() + 0.7
     axes.set(xlim=(left, max(right, centre[-1] + radius[-1] + 0.7)), ylim=(-0.2, level + 1.4), aspect="equal")
     axes.set_axis_off()

@@ -275,6 +275,30 @@ def test_internal_forces_have_no_resultant():
     np.testing.assert_allclose(moment, 0.0, atol=1e-12)
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_applied_forces_do_work_at_their_points_and_moments_on_the_turn(dimension):
+    """v · f = F · ṗ + M · ω with the velocity of the point by differences, and ω in the world."""
+    if dimension == 2:
+        model = Planar()
+        body = model.body("body", mass=1.0, inertia=0.1, at=(1.0, 2.0), angle=0.7)
+        force, moment = np.array([3.0, -1.0]), 0.4
+    else:
+        model = Spatial()
+        body = model.body("body", mass=1.0, inertia=0.1, at=(1, 2, 3), orientation=turned((1, 2, 0), 0.7))
+        force, moment = np.array([3.0, -1.0, 2.0]), np.array([0.4, -0.3, 0.6])
+    point = body.point(np.arange(1.0, dimension + 1.0))
+    model.force(point, force)
+    model.moment(body, moment)
+    system = model.build()
+    t, q, v = some_state(system, 3)
+    d = 1e-6
+    ahead, behind = (system.place(point, system.advance(q, s * v)) for s in (d, -d))
+    spin = v[2] if dimension == 2 else system.axes(body, q) @ v[3:]
+    expected = force @ (ahead - behind) / (2 * d) + np.dot(moment, spin)
+    assert v @ system.force(t, q, v) == pytest.approx(expected, rel=1e-8)
+    assert system.powers(t, q, v) == pytest.approx((expected, 0.0), rel=1e-8)
+
+
 def test_matrices_are_sparse_for_many_bodies():
     model = Planar()
     bodies = [model.body(f"b{i}", mass=1.0, inertia=0.1, at=(i, 0.0)) for i in range(11)]

@@ -58,10 +58,15 @@ def run_audit(run: "Run") -> dict[str, Any]:
     }
 
 
-def run_figures(run: "Run") -> "dict[str, Callable[[Figure], Any]]":
-    """Contact forces and impulses, states of the contacts, and where the energy is."""
-    contacts = {"contact-forces": run.plot.forces, "contact-states": run.plot.states}
-    return {**(contacts if run.layout.contacts else {}), "energy": run.plot.ledger}
+def run_figures(run: "Run", *names: str) -> "dict[str, Callable[[Figure], Any]]":
+    """Contact forces and impulses, states of the contacts, and where the energy is; or only those of the given names.
+
+    The names are "contact-forces", "contact-states" and "energy".
+    """
+    figures: dict[str, Callable[[Figure], Any]] = {"energy": run.plot.ledger}
+    if run.layout.contacts:
+        figures = {"contact-forces": run.plot.forces, "contact-states": run.plot.states, **figures}
+    return {name: figures[name] for name in names or figures}
 
 
 def _short(value: Any) -> str:

@@ -1,6 +1,8 @@
 """The waist of the package: systems, contacts, laws at contacts and at jumps, the energy ledger."""
 
 from klapper.mechanics.active_sets import ActiveSets, Tolerances, active_sets
+from klapper.mechanics.areal import AveragedContact, ContactArea, FrictionPatches, friction_matrix
+from klapper.mechanics.areal_contacts import areal_contacts
 from klapper.mechanics.contacts import Constraint, Contact, ContactList, ContactTable, FrictionElement, Laws
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.friction import Anisotropic, Coulomb, Friction, SpeedDependent, Stribeck
@@ -12,15 +14,18 @@ from klapper.mechanics.system import Directions, State, System, Tangents
 __all__ = [
     "ActiveSets",
     "Anisotropic",
+    "AveragedContact",
     "Constant",
     "Constraint",
     "Contact",
+    "ContactArea",
     "ContactList",
     "ContactTable",
     "Coulomb",
     "Directions",
     "Friction",
     "FrictionElement",
+    "FrictionPatches",
     "FunctionOfTime",
     "FunctionSystem",
     "Harmonic",
@@ -36,4 +41,6 @@ __all__ = [
     "Tangents",
     "Tolerances",
     "active_sets",
+    "areal_contacts",
+    "friction_matrix",
 ]

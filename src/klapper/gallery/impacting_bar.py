@@ -1,0 +1,283 @@
+"""Impacting bar: a wave runs to the free end and back, then the bar leaves the wall.
+
+An elastic bar flies against a rigid wall. With the speed of sound c = √(E/ρ), d'Alembert's solution gives
+
+    contact force  ρ c A v  for the time 2 L/c,   then all of the bar returns with the speed v
+
+No energy is lost. A finite element bar has a node of finite mass at its end, which stops at once: an impact without
+restitution that takes the energy of half an element, and less the finer the mesh. What follows oscillates about the
+exact force, because short waves of the mesh are too fast (consistent masses) or too slow (lumped ones and long steps).
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from math import sqrt
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+
+from klapper.gallery._run import SchemeName
+from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, example
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from klapper.mechanics import LinearSystem
+    from klapper.results import Run
+
+MassMatrix = Literal["consistent", "lumped", "mixed"]
+LUMPED_SHARE = {"consistent": 0.0, "mixed": 0.5, "lumped": 1.0}
+FIELD_ROWS = 400  # times in the picture of the waves
+
+
+@dataclass(frozen=True)
+class Bar:
+    """The parameters of the bar, and what follows from them in closed form."""
+
+    length: float
+    area: float
+    young: float
+    density: float
+    speed: float
+    elements: int
+
+    @property
+    def sound(self) -> float:
+        """Speed of waves c [m/s]."""
+        return sqrt(self.young / self.density)
+
+    @property
+    def crossing(self) -> float:
+        """Time [s] of a wave from one end to the other."""
+        return self.length / self.sound
+
+    @property
+    def force(self) -> float:
+        """ρ c A v [N]."""
+        return self.density * self.sound * self.area * self.speed
+
+    @property
+    def element(self) -> float:
+        """Length of an element [m]."""
+        return self.length / self.elements
+
+    def displacements(self, time: np.ndarray) -> np.ndarray:
+        """Displacement (s, elements + 1) [m] away from the wall of all nodes at times (s,), by d'Alembert."""
+        way = np.linspace(0.0, self.crossing, self.elements + 1)
+        t = time[:, None]
+        stopped = np.minimum(t, way)
+        returned = np.maximum(t - (2 * self.crossing - way), 0.0)
+        return self.speed * (returned - stopped)
+
+    def front(self, step: float, theta: float) -> float:
+        """Length [m] over which the discrete wave is smeared after the way 2 L.
+
+        Mesh and step let waves of wave number k run with c (1 + κ k²), |κ| ≤ l²/24 + c² h²/12, and θ > ½ damps them
+        with (θ − ½) h ω². A front then is an Airy function of length ∛(6 |κ| L) and an error function of length
+        √((4 θ − 2) c h L).
+        """
+        pace = self.sound * step
+        dispersed = np.cbrt(6 * self.length * (self.element**2 / 24 + pace**2 / 12))
+        return float(dispersed + self.damped(step, theta))
+
+    def damped(self, step: float, theta: float) -> float:
+        """The part [m] of it that comes from θ > ½."""
+        return sqrt((4 * theta - 2) * self.sound * step * self.length)
+
+    def system(self, mass_matrix: MassMatrix) -> "LinearSystem":
+        from scipy.sparse import diags_array
+
+        from klapper.mechanics import Contact, LinearSystem
+
+        share, count = LUMPED_SHARE[mass_matrix], self.elements + 1
+        piece = self.density * self.area * self.element
+        spring = self.young * self.area / self.element
+        coupled = piece * (1 - share) / 6
+        own = np.full(count, 2.0)  # elements at each node
+        own[[0, -1]] = 1.0
+        beside = np.ones(count - 1)
+        mass = diags_array(
+            (coupled * beside, (piece / 2 - coupled) * own, coupled * beside), offsets=(-1, 0, 1)
+        )
+        stiffness = diags_array((-spring * beside, spring * own, -spring * beside), offsets=(-1, 0, 1))
+        return LinearSystem(
+            mass.tocsr(),
+            stiffness=stiffness.tocsr(),
+            velocity=np.full(count, -self.speed),
+            contacts=[Contact("wall", normal=np.eye(count)[0])],
+            coordinates=[f"node {i}" for i in range(count)],
+            name="impacting bar",
+        )
+
+
+@example("impacting-bar", source="d'Alembert's solution of the wave equation")
+def impacting_bar(
+    *,
+    elements: Annotated[int, Parameter("number of finite elements", at_least=2)] = 100,
+    step: Annotated[float, Parameter("time step", unit="s", above=0.0)] = 1e-6,
+    theta: Annotated[
+        float, Parameter("weight of the end of the step; above ½ waves are damped", at_least=0.5, at_most=1.0)
+    ] = 0.5,
+    length: Annotated[float, Parameter("length of the bar", unit="m", above=0.0)] = 1.0,
+    area: Annotated[float, Parameter("cross section", unit="m²", above=0.0)] = 1e-4,
+    young: Annotated[float, Parameter("Young's modulus", unit="N/m²", above=0.0)] = 2.1e11,
+    density: Annotated[float, Parameter("density", unit="kg/m³", above=0.0)] = 7800.0,
+    speed: Annotated[float, Parameter("speed before the impact", unit="m/s", above=0.0)] = 1.0,
+    mass_matrix: Annotated[MassMatrix, Parameter("how elements give their mass to nodes")] = "consistent",
+    scheme: Annotated[SchemeName, Parameter("time-stepping method")] = "moreau",
+) -> Outcome:
+    from klapper.gallery._run import ledger_check, run_audit, run_figures, scheme_named
+    from klapper.simulate import simulate
+
+    bar = Bar(length, area, young, density, speed, elements)
+    if step > 0.1 * bar.crossing:
+        raise ParameterError(
+            f"step must be at most {0.1 * bar.crossing:.4g} s, a tenth of the time that a wave needs through the bar, "
+            f"not {step:g}."
+        )
+    run = simulate(bar.system(mass_matrix), 3 * bar.crossing, scheme_named(scheme, step, theta=theta))
+    impulse = run.impulse[:, 0, 0]
+    loaded = np.flatnonzero(impulse > 0.0)
+    released = loaded[-1]
+    duration = float(run.time[released] - run.time[loaded[0] - 1])
+    energy = run.ledger.kinetic + run.ledger.potential
+    mass = density * area * length
+    peak = np.nanmax(run.contact("wall").force[: released + 1, 0])
+    return Outcome(
+        numbers={
+            "contact_duration": duration,
+            "mean_force": impulse.sum() / duration,
+            "peak_force": peak,
+            "energy_ratio": energy[released] / energy[0],
+            "rebound_ratio": impulse.sum() / (mass * speed) - 1.0,
+            "impact_impulse": impulse[loaded[0]],
+            "exact_duration": 2 * bar.crossing,
+            "exact_force": bar.force,
+            "courant_number": bar.sound * step / bar.element,
+            "duration_ratio": duration / (2 * bar.crossing),
+            "mean_force_ratio": impulse.sum() / duration / bar.force,
+            "peak_force_ratio": peak / bar.force,
+        },
+        units={
+            "contact_duration": "s",
+            "mean_force": "N",
+            "peak_force": "N (largest mean of a step after the impact)",
+            "energy_ratio": "kinetic and elastic energy at release over that at the start",
+            "rebound_ratio": "speed of the centre after release over that before the impact",
+            "impact_impulse": "N s (first step, in which the end node stops)",
+            "exact_duration": "s",
+            "exact_force": "N",
+        },
+        checks=[*_checks(bar, run, theta, step), ledger_check(run)],
+        audit=run_audit(run),
+        figures={
+            "contact-force": partial(_draw_force, bar=bar, run=run),
+            "ends": partial(_draw_ends, bar=bar, run=run),
+            "waves": partial(_draw_waves, bar=bar, run=run),
+            **run_figures(run, "energy"),
+        },
+    )
+
+
+def _checks(bar: Bar, run: "Run", theta: float, step: float) -> list[Check]:
+    """The exact solution, up to the length over which mesh and step smear a front."""
+    impulse = run.impulse[:, 0, 0]
+    loaded = np.flatnonzero(impulse > 0.0)
+    first, released = loaded[0], loaded[-1]
+    duration = run.time[released] - run.time[first - 1]
+    interval = float(run.time[1] - run.time[0])
+    late = bar.front(step, theta) / bar.sound + interval
+    energy = run.ledger.kinetic + run.ledger.potential
+    lost = 0.5 * (bar.element + bar.sound * step) + 1.25 * bar.damped(step, theta)
+    inside = run.time <= 2 * bar.crossing
+    off = np.abs(run.position[inside] - bar.displacements(run.time[inside])).max()
+    smeared = "d'Alembert; length over which mesh and step smear a front"
+    return [
+        Check(
+            "contact is one piece", value=len(loaded), expected=int(released - first + 1), source="d'Alembert"
+        ),
+        Check(
+            "contact duration",
+            value=duration,
+            expected=2 * bar.crossing,
+            tolerance=late,
+            source=smeared,
+        ),
+        Check(
+            "impulse of the wall",
+            value=impulse.sum(),
+            expected=2 * bar.crossing * bar.force,
+            tolerance=late * bar.force,
+            source=smeared,
+        ),
+        Check(
+            "mean force",
+            value=impulse.sum() / duration,
+            expected=bar.force,
+            tolerance=late / bar.crossing * bar.force,
+            source=smeared,
+        ),
+        Check(
+            "energy ratio at release",
+            value=energy[released] / energy[0],
+            at_least=1.0 - lost / bar.length,
+            at_most=1.0 + 1e-9,
+            source="half an element and half a step of the wave stop at once; θ > ½ damps the front",
+        ),
+        Check(
+            "displacement of all nodes, largest error",
+            value=off,
+            expected=0.0,
+            tolerance=bar.speed * late,
+            source=smeared,
+        ),
+    ]
+
+
+def _draw_force(figure: "Figure", *, bar: Bar, run: "Run") -> None:
+    """Contact force, mean of each step, beside d'Alembert's; the first step is an impact and has an impulse instead."""
+    axes = figure.subplots()
+    force, span = run.contact("wall").force[:, 0], 2 * bar.crossing
+    axes.plot(1e3 * run.time, force, drawstyle="steps-pre", linewidth=1.0, label="finite elements")
+    exact = [0.0, bar.force, bar.force, 0.0, 0.0]
+    times = 1e3 * np.array([0.0, 0.0, span, span, run.time[-1]])
+    axes.plot(times, exact, "--", color="#333333", linewidth=1.4, label="exact")
+    axes.set(xlabel="time / ms", ylabel="contact force / N", xlim=(0.0, 1e3 * run.time[-1]))
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, borderaxespad=0.3)
+
+
+def _draw_ends(figure: "Figure", *, bar: Bar, run: "Run") -> None:
+    """Displacement of both ends of the bar, by finite elements and exact (dashed)."""
+    axes = figure.subplots()
+    exact = bar.displacements(run.time)
+    for node, name in ((0, "end at the wall"), (-1, "free end")):
+        axes.plot(1e3 * run.time, 1e3 * run.position[:, node], label=name)
+        axes.plot(1e3 * run.time, 1e3 * exact[:, node], "--", color="#333333", linewidth=1.0)
+    axes.set(xlabel="time / ms", ylabel="displacement / mm", xlim=(0.0, 1e3 * run.time[-1]))
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, borderaxespad=0.3)
+
+
+def _draw_waves(figure: "Figure", *, bar: Bar, run: "Run") -> None:
+    """Velocity of the bar over place and time: the front runs to the free end and back to the wall."""
+    axes = figure.subplots()
+    rows = np.unique(np.linspace(0, len(run) - 1, FIELD_ROWS).astype(int))
+    columns = np.unique(np.linspace(0, bar.elements, FIELD_ROWS).astype(int))
+    field = run.velocity[np.ix_(rows, columns)] / bar.speed
+    picture = axes.pcolormesh(
+        columns * bar.element,
+        1e3 * run.time[rows],
+        field,
+        shading="nearest",
+        cmap="RdBu_r",
+        vmin=-1.3,
+        vmax=1.3,
+        rasterized=True,
+    )
+    ways = np.array([0.0, bar.length, 0.0])
+    axes.plot(
+        ways, 1e3 * bar.crossing * np.arange(3), "--", color="#111111", linewidth=1.0, label="exact front"
+    )
+    axes.set(xlabel="distance from the wall / m", ylabel="time / ms", xlim=(0.0, bar.length))
+    axes.grid(False)
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.3)
+    figure.colorbar(picture, ax=axes, label="velocity / speed before the impact")

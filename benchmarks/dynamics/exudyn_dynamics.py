@@ -24,6 +24,7 @@ from benchmarks.dynamics.models import BouncingBall, InclinedBlock, MassChain, M
 
 CONTACT_STEPS = 20  # one bounce lasts so many steps
 FINER = 10  # steps within one step of the model, where stiffness asks for it
+SPHERES_FINER = 5
 FRICTION_ZONE = 1e-3  # m/s, friction grows linearly up to this sliding speed
 SAMPLES = 20  # of the spheres
 RADIUS = 0.1  # m, of the sphere that stands for the block
@@ -43,7 +44,8 @@ def run(model: Model, repeats: int) -> list[Run]:
         return [timed(model, build_block, solver, f"RK44, {zone}", repeats, finer=FINER, every=10)]
     if isinstance(model, SettlingSpheres):
         every = model.steps // SAMPLES
-        return [timed(model, build_spheres, solver, f"RK44, {zone}", 1, finer=FINER, every=every)]
+        solver = exu.DynamicSolverType.ExplicitEuler  # as accurate here as RK44, the contacts being damped
+        return [timed(model, build_spheres, solver, f"explicit Euler, {zone}", 0, finer=SPHERES_FINER, every=every)]
     raise NotModelled(f"{model.kind}: its penalty contact adds nothing to the chain")
 
 
@@ -63,14 +65,14 @@ def timed(
         system, _ = build(model, step)
         seconds.append(advance(system, solver, step, model.steps * finer))
     system, take = build(model, step)
-    samples = []
+    samples, pieces = [], []
     for _ in range(model.steps // every):
-        advance(system, solver, step, every * finer)
+        pieces.append(advance(system, solver, step, every * finer))
         samples.append(take())
     trajectory = {key: np.array([sample[key] for sample in samples]) for key in samples[0]}
     trajectory["time"] = model.step * every * np.arange(1, len(samples) + 1)
     words = f"{settings}, contact of {CONTACT_STEPS} steps, step {1e3 * step:g} ms"
-    return Run(words, model.steps * finer, min(seconds), trajectory)
+    return Run(words, model.steps * finer, min(seconds, default=sum(pieces)), trajectory)
 
 
 def advance(system: Any, solver: Any, step: float, steps: int) -> float:
@@ -85,6 +87,7 @@ def advance(system: Any, solver: Any, step: float, steps: int) -> float:
     integration.adaptiveStep = False
     integration.discontinuous.useRecommendedStepSize = False
     integration.explicit.computeMassMatrixInversePerBody = True
+    settings.linearSolver.solverType = exu.LinearSolverType.EigenSparse
     settings.solution.file.write = False
     settings.solution.sensors.active = False
     stepping = exu.MainSolverExplicit()
@@ -178,7 +181,7 @@ def build_spheres(model: SettlingSpheres, step: float) -> Built:
         model.friction,
     )
     contact.SetSearchTreeCellSize(numberOfCells=[model.per_edge] * 3)
-    contact.SetSearchTreeBox(pMin=np.zeros(3), pMax=np.full(3, model.width))
+    contact.SetSearchTreeBox(pMin=np.zeros(3), pMax=model.width * np.array([1.0, 1.0, 2.0]))
     system.Assemble()
     start = model.centres()
 

@@ -326,6 +326,16 @@ def test_a_moved_support_does_work():
     assert system.powers(t, np.zeros(2), np.zeros(2))[0] == pytest.approx(0.0, abs=1e-13)
 
 
+def test_no_contacts_is_a_fair_question():
+    for build in (workshop.planar_contacts, workshop.spatial_contacts):
+        system = build()
+        t, q, v = some_state(system, 0)
+        none, n = np.zeros(0, dtype=int), len(v)
+        directions = system.directions(t, q, none)
+        assert directions.normal.shape == directions.tangential.shape == (n, 0)
+        assert system.gaps(t, q, none).shape == system.curvature(t, q, v, none)[1].shape == (0,)
+
+
 def test_calls_change_nothing_and_repeat_bit_for_bit():
     system = workshop.spatial_springs()
     t, q, v = some_state(system, 9)

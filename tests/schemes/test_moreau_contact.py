@@ -184,3 +184,26 @@ def test_two_masses_and_a_spring_between_stops() -> None:
     given = np.cumsum(run.impulse[:, 0, 0] - run.impulse[:, 1, 0])
     np.testing.assert_allclose(momentum - momentum[0], given, atol=1e-10)
     assert np.all(run.impulse >= 0.0)
+
+
+@pytest.mark.parametrize(
+    "compiled",
+    [
+        True,
+        pytest.param(
+            False,
+            marks=pytest.mark.xfail(strict=True, reason="forces that cancel inside J Λ leave round-off that is not flushed"),
+        ),
+    ],
+)
+def test_a_beam_rests_on_two_supports(compiled: bool) -> None:
+    """Height and rotation of a rigid beam: no support is ever lost, nothing moves, the forces are those of statics."""
+    system = LinearSystem(
+        [1.0, 0.5],
+        force=[-G, 0.0],
+        contacts=[Contact("left", normal=[1.0, -0.3]), Contact("right", normal=[1.0, 0.7])],
+    )
+    run = simulate(system, 0.5, Moreau(1e-3, compiled=compiled))
+    assert np.all(run.state[1:] != OPEN)
+    assert np.all(run.position == 0.0)
+    np.testing.assert_allclose(run.impulse[1:, :, 0], np.outer(np.ones(500), [0.7, 0.3]) * G * 1e-3, rtol=1e-12)

@@ -7,7 +7,6 @@ distance at which two balls of the classes can be near. For n balls that do not 
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 
 def near_pairs(centre: np.ndarray, radius: np.ndarray, margin: float) -> tuple[np.ndarray, np.ndarray]:
@@ -25,6 +24,8 @@ def near_pairs(centre: np.ndarray, radius: np.ndarray, margin: float) -> tuple[n
 
 def candidates(centre: np.ndarray, radius: np.ndarray, margin: float) -> tuple[np.ndarray, np.ndarray]:
     """Pairs (k,), (k,) that have to be looked at, each once."""
+    from scipy.spatial import cKDTree
+
     if len(radius) < 2:
         return np.zeros(0, dtype=int), np.zeros(0, dtype=int)
     size = np.floor(np.log2(radius / radius.min())).astype(int)

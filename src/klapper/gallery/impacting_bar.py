@@ -218,6 +218,13 @@ def _checks(bar: Bar, run: "Run", theta: float, step: float) -> list[Check]:
             source=smeared,
         ),
         Check(
+            "peak force over exact force",
+            value=np.nanmax(run.contact("wall").force[: released + 1, 0]) / bar.force,
+            at_least=0.999,
+            at_most=2.0,
+            source="a drop by 2 ρ c A v arrives at the wall; an Airy front overshoots by 0.27 of it, or more",
+        ),
+        Check(
             "energy ratio at release",
             value=energy[released] / energy[0],
             at_least=1.0 - lost / bar.length,

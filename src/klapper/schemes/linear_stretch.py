@@ -71,7 +71,8 @@ class LinearStretch:
         band, inverse = _factors(implicit)
         response = _solve(implicit, columns).T.copy()
         delassus = np.asarray(columns.T @ response.T)
-        if system.gyroscopic is None and system.circulatory is None:
+        symmetric = system.gyroscopic is None and system.circulatory is None
+        if symmetric:
             delassus = 0.5 * (delassus + delassus.T)
         by_columns = sparse.csc_array(columns)
 
@@ -98,6 +99,7 @@ class LinearStretch:
             laws.limit,
             system._dead_load,
             self._width,
+            symmetric,
             self.theta,
             self.step,
         )

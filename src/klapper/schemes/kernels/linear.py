@@ -59,6 +59,7 @@ class LinearForm(NamedTuple):
     limit: np.ndarray
     dead: np.ndarray
     width: int
+    symmetric: bool
     theta: float
     step: float
 
@@ -89,7 +90,7 @@ class Saved(NamedTuple):
     residual: np.ndarray
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def multiply(matrix: Rows, x: np.ndarray, out: np.ndarray) -> None:
     """out = matrix x."""
     for i in range(out.size):
@@ -99,7 +100,7 @@ def multiply(matrix: Rows, x: np.ndarray, out: np.ndarray) -> None:
         out[i] = total
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def form(matrix: Rows, x: np.ndarray, y: np.ndarray) -> float:
     """yᵀ matrix x."""
     total = 0.0
@@ -110,7 +111,7 @@ def form(matrix: Rows, x: np.ndarray, y: np.ndarray) -> float:
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def along(columns: Rows, j: int, x: np.ndarray) -> float:
     """Column j times x."""
     total = 0.0
@@ -120,37 +121,120 @@ def along(columns: Rows, j: int, x: np.ndarray) -> float:
 
 
 @njit(cache=True)
-def apply_inverse(model: LinearForm, x: np.ndarray, out: np.ndarray) -> None:
-    """out = M̂⁻¹ x."""
+def apply_inverse(band: np.ndarray, inverse: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
+    """out = M̂⁻¹ x from the factors of a banded matrix, or from the inverse if there are none."""
     n = x.size
-    if model.band.size == 0:
+    if band.size == 0:
         for i in range(n):
             total = 0.0
             for j in range(n):
-                total += model.inverse[i, j] * x[j]
+                total += inverse[i, j] * x[j]
             out[i] = total
         return
-    width = model.band.shape[0] - 1
+    width = band.shape[0] - 1
     for i in range(n):
         total = x[i]
         for k in range(max(i - width, 0), i):
-            total -= model.band[i - k, k] * out[k]
+            total -= band[i - k, k] * out[k]
         out[i] = total
     for i in range(n):
-        out[i] /= model.band[0, i]
+        out[i] /= band[0, i]
     for i in range(n - 1, -1, -1):
         total = out[i]
         for k in range(i + 1, min(i + width + 1, n)):
-            total -= model.band[k - i, i] * out[k]
+            total -= band[k - i, i] * out[k]
         out[i] = total
 
 
 @njit(cache=True)
-def potential(model: LinearForm, q: np.ndarray) -> float:
-    total = 0.5 * form(model.stiffness, q, q)
+def potential(stiffness: Rows, dead: np.ndarray, q: np.ndarray) -> float:
+    total = 0.5 * form(stiffness, q, q)
     for i in range(q.size):
-        total -= model.dead[i] * q[i]
+        total -= dead[i] * q[i]
     return total
+
+
+class Basis(NamedTuple):
+    """Loaded contacts of the last steps and the Cholesky factor of their Delassus matrix.
+
+    ``members`` (m,), ``lower`` (m, m), ``sizes`` (2,): number of members, and whether ``lower`` belongs to them.
+    """
+
+    members: np.ndarray
+    lower: np.ndarray
+    sizes: np.ndarray
+
+
+@njit(cache=True)
+def solve_again(
+    model: LinearForm, active: np.ndarray, b: np.ndarray, basis: Basis, x: np.ndarray, impulse: np.ndarray
+) -> bool:
+    """Try the loaded contacts of the last step once more, with their factor if it is known."""
+    size, w = basis.sizes[0], model.width
+    if size == 0 or size > active.size:
+        return False
+    found = 0
+    for k in range(active.size):  # both lists rise
+        if found < size and basis.members[found] == active[k]:
+            x[found] = -b[k]
+            found += 1
+    if found < size:
+        return False
+    if basis.sizes[1] == 0:
+        for i in range(size):
+            for j in range(i + 1):
+                total = model.delassus[basis.members[i] * w, basis.members[j] * w]
+                for k in range(j):
+                    total -= basis.lower[i, k] * basis.lower[j, k]
+                if i > j:
+                    basis.lower[i, j] = total / basis.lower[j, j]
+                elif total > 1e-10 * model.delassus[basis.members[i] * w, basis.members[i] * w]:
+                    basis.lower[i, i] = np.sqrt(total)
+                else:
+                    return False
+        basis.sizes[1] = 1
+    for i in range(size):
+        total = x[i]
+        for k in range(i):
+            total -= basis.lower[i, k] * x[k]
+        x[i] = total / basis.lower[i, i]
+    for i in range(size - 1, -1, -1):
+        x[i] /= basis.lower[i, i]
+        for k in range(i):
+            x[k] -= basis.lower[i, k] * x[i]
+    for i in range(size):
+        if not x[i] > 0.0:
+            return False
+    found = 0
+    for k in range(active.size):
+        if found < size and basis.members[found] == active[k]:
+            found += 1
+        else:
+            total = b[k]
+            for i in range(size):
+                total += model.delassus[active[k] * w, basis.members[i] * w] * x[i]
+            if total < 0.0:
+                return False
+    for k in range(active.size):
+        impulse[active[k], 0] = 0.0
+    for i in range(size):
+        impulse[basis.members[i], 0] = x[i]
+    return True
+
+
+@njit(cache=True)
+def remember(active: np.ndarray, impulse: np.ndarray, basis: Basis) -> None:
+    """Note the loaded contacts; the factor stays if they are the same as before."""
+    size, same = 0, True
+    for k in range(active.size):
+        if impulse[active[k], 0] > 0.0:
+            if size >= basis.sizes[0] or basis.members[size] != active[k]:
+                same = False
+            basis.members[size] = active[k]
+            size += 1
+    if not same or size != basis.sizes[0]:
+        basis.sizes[1] = 0
+    basis.sizes[0] = size
 
 
 @njit(cache=True)
@@ -159,10 +243,14 @@ def solve_smooth(
     active: np.ndarray,
     b: np.ndarray,
     tolerance: float,
+    basis: Basis,
+    room: np.ndarray,
     impulse: np.ndarray,
 ) -> tuple[float, bool]:
     """Normal impulses of the ``active`` contacts without friction; the guess is in ``impulse`` (m, w)."""
     count = active.size
+    if model.symmetric and count > 1 and solve_again(model, active, b, basis, room, impulse):
+        return 0.0, True
     if count == 1:
         i = active[0]
         own = model.delassus[i * model.width, i * model.width]
@@ -177,6 +265,7 @@ def solve_smooth(
     status, _, _, residual = solve_one(matrix, b, chosen, tolerance, x)
     for k in range(count):
         impulse[active[k], 0] = x[k]
+    remember(active, impulse, basis)
     return residual, status == 0
 
 
@@ -288,7 +377,9 @@ def run(
     change, size, work = np.empty(n), np.empty(n), np.empty(n)
     list_of, b = np.empty(m, np.int64), np.empty(m * w)
     gathered, state = np.zeros((m, w)), np.zeros(m, np.int8)
-    worst, stored = 0.0, potential(model, q)
+    basis = Basis(np.zeros(m, np.int64), np.zeros((m, m)), np.zeros(2, np.int64))
+    room = np.empty(m)
+    worst, stored = 0.0, potential(model.stiffness, model.dead, q)
     rough = False
     for i in range(m):
         rough = rough or model.friction[i] > 0.0 or model.limit[i] > 0.0
@@ -306,7 +397,7 @@ def run(
         for i in range(n):
             force[i] = load[i] - work[i] - force[i]
             work[i] = h * force[i]
-        apply_inverse(model, work, pushed)
+        apply_inverse(model.band, model.inverse, work, pushed)
         for i in range(n):
             free[i] = v[i] + pushed[i]
             middle[i] = q[i] + (1.0 - theta) * h * v[i]
@@ -338,7 +429,8 @@ def run(
             if rough:
                 residual, solved = solve_rough(model, active, b[: closed * w], tolerance, impulse)
             else:
-                residual, solved = solve_smooth(model, active, b[: closed * w : w].copy(), tolerance, impulse)
+                right = b[: closed * w : w].copy()
+                residual, solved = solve_smooth(model, active, right, tolerance, basis, room, impulse)
         else:
             for j in range(closed):
                 for a in range(w):
@@ -400,7 +492,7 @@ def run(
         for i in range(n):
             q[i] += h * ((1.0 - theta) * v[i] + theta * free[i])
             v[i] = free[i]
-        now_stored = potential(model, q)
+        now_stored = potential(model.stiffness, model.dead, q)
         sums[0] += h * outside + walls
         sums[1] += h * lost
         sums[2] += friction

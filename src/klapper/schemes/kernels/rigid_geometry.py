@@ -25,6 +25,7 @@ from klapper.schemes.kernels.rigid_tables import (
     OTHER,
     OWN,
     PLACE,
+    PLAIN,
     ROTATION,
     SCHUR,
     TANGENT_1,
@@ -34,6 +35,7 @@ from klapper.schemes.kernels.rigid_tables import (
 )
 
 _fast = {"contract"}
+_COUPLED = 1e-15  # part of the mobility below which a coupling is rounding
 
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
@@ -191,7 +193,11 @@ def set_own(dimension: int, body: np.ndarray, a: int, b: int, contact: np.ndarra
     out = OWN
     contact[i, out], contact[i, out + 1], contact[i, out + 2] = nn, n1, n2
     contact[i, out + 3], contact[i, out + 4], contact[i, out + 5] = w11, w12, w22
-    p, q = n1 / nn, n2 / nn
-    s1, s2, cos, sin = eigen_2x2(w11 - p * n1, w12 - p * n2, w22 - q * n2, w11 + w22)
-    contact[i, SCHUR], contact[i, SCHUR + 1] = s1, s2
-    contact[i, SCHUR + 2], contact[i, SCHUR + 3] = cos, sin
+    size = _COUPLED * (nn + w11 + w22)
+    plain = abs(n1) + abs(n2) <= size and (dimension == 2 or abs(w12) + abs(w11 - w22) <= size)
+    contact[i, PLAIN] = 1.0 if plain else 0.0
+    if not plain:
+        p, q = n1 / nn, n2 / nn
+        s1, s2, cos, sin = eigen_2x2(w11 - p * n1, w12 - p * n2, w22 - q * n2, w11 + w22)
+        contact[i, SCHUR], contact[i, SCHUR + 1] = s1, s2
+        contact[i, SCHUR + 2], contact[i, SCHUR + 3] = cos, sin

@@ -28,7 +28,7 @@ from klapper.schemes.kernels.rigid_motion import (
     set_place,
 )
 from klapper.schemes.kernels.rigid_search import has_moved, near_pairs, pair_numbers
-from klapper.schemes.kernels.rigid_solve import solve
+from klapper.schemes.kernels.rigid_solve import new_momentum, solve, solve_one
 from klapper.schemes.kernels.rigid_sweep import natural_map
 from klapper.schemes.kernels.rigid_tables import (
     APPLIED,
@@ -152,6 +152,7 @@ def run(
     impulse = np.zeros((16, 3))
     v_after, q_after = np.empty_like(v), np.empty_like(q)
     old_count = old_number.size
+    momentum = new_momentum(16, body.shape[0])
     margin = 0.0
     for a in range(group.size):
         margin += _MARGIN * ball[group[a], 3] / group.size
@@ -192,7 +193,12 @@ def run(
                 )
         if total > 0:
             warm_start(link, impulse, total, old_number, old_impulse, old_count)
-            reached, sweeps = solve(body, contact, link, impulse, total, tolerance, max_sweeps, relaxation)
+            if total == 1:
+                reached, sweeps = solve_one(body, contact, link, impulse), 1
+            else:
+                if momentum.origin.shape[0] < total:
+                    momentum = new_momentum(link.shape[0], body.shape[0])
+                reached, sweeps = solve(body, contact, link, impulse, total, tolerance, max_sweeps, momentum)
             stats[n, 0], stats[n, 1], stats[n, 2] = total, sweeps, reached
             samples.residual[row] = max(samples.residual[row], reached)
             if not reached <= tolerance:

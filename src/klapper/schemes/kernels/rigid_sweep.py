@@ -17,6 +17,7 @@ from klapper.complementarity.problem import AMPLIFICATION
 from klapper.schemes.kernels.rigid_contacts import contact_velocity
 from klapper.schemes.kernels.rigid_tables import (
     APPLIED,
+    APPROACH,
     ARM_A,
     ARM_B,
     BEFORE,
@@ -29,12 +30,12 @@ from klapper.schemes.kernels.rigid_tables import (
     KAPPA,
     NORMAL,
     OWN,
+    PLAIN,
     SCHUR,
     SHOVE,
     SPIN,
     TANGENT_1,
     TANGENT_2,
-    TWIST,
     VELOCITY,
 )
 
@@ -74,43 +75,63 @@ def push_both(
 
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
-def sweep(
-    body: np.ndarray,
-    contact: np.ndarray,
-    link: np.ndarray,
-    impulse: np.ndarray,
-    count: int,
-    relaxation: float,
-    negligible: float,
-) -> float:
+def plain_answer(
+    contact: np.ndarray, i: int, f: tuple[float, float, float], v: tuple[float, float, float]
+) -> tuple[float, float, float]:
+    """Impulses of a contact whose own W is diagonal and the same in all tangential directions."""
+    n0 = f[0] - v[0] / contact[i, OWN]
+    if n0 <= 0.0:
+        return 0.0, 0.0, 0.0
+    weight = contact[i, OWN + 3]
+    n1, n2 = f[1] - v[1] / weight, f[2] - v[2] / weight
+    radius, square = contact[i, FRICTION] * n0, n1 * n1 + n2 * n2
+    if square > radius * radius:
+        shrink = radius / math.sqrt(square)
+        n1, n2 = shrink * n1, shrink * n2
+    return n0, n1, n2
+
+
+@njit(cache=True, fastmath=_fast, error_model="numpy")
+def coupled_answer(
+    contact: np.ndarray, i: int, f: tuple[float, float, float], v: tuple[float, float, float]
+) -> tuple[float, float, float]:
+    """Impulses of a contact of any kind."""
+    w0, w1, w2 = contact[i, OWN], contact[i, OWN + 1], contact[i, OWN + 2]
+    w11, w12, w22 = contact[i, OWN + 3], contact[i, OWN + 4], contact[i, OWN + 5]
+    qn = v[0] - w0 * f[0] - w1 * f[1] - w2 * f[2]
+    q1 = v[1] - w1 * f[0] - w11 * f[1] - w12 * f[2]
+    q2 = v[2] - w2 * f[0] - w12 * f[1] - w22 * f[2]
+    schur = (contact[i, SCHUR], contact[i, SCHUR + 1], contact[i, SCHUR + 2], contact[i, SCHUR + 3])
+    n0, n1, n2, contact[i, KAPPA] = solve_contact(
+        (qn, q1, q2), (w0, w1, w2), schur, schur, contact[i, FRICTION], 0.0, contact[i, KAPPA]
+    )
+    return n0, n1, n2
+
+
+@njit(cache=True, fastmath=_fast, error_model="numpy")
+def sweep(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.ndarray, count: int) -> float:
     """One pass over all contacts in place; returns the largest change, as velocity at its own contact [m/s]."""
     largest = 0.0
     for i in range(count):
         a, b = link[i, BODY_A], link[i, BODY_B]
         vn, v1, v2 = contact_velocity(body, VELOCITY, contact, i, a, b)
-        f0, f1, f2 = impulse[i, 0], impulse[i, 1], impulse[i, 2]
-        w0, w1, w2 = contact[i, OWN], contact[i, OWN + 1], contact[i, OWN + 2]
-        w11, w12, w22 = contact[i, OWN + 3], contact[i, OWN + 4], contact[i, OWN + 5]
-        qn = vn + contact[i, BOUNCE] - w0 * f0 - w1 * f1 - w2 * f2
-        n0, n1, n2 = 0.0, 0.0, 0.0
-        if qn < 0.0:
-            q1 = v1 - w1 * f0 - w11 * f1 - w12 * f2
-            q2 = v2 - w2 * f0 - w12 * f1 - w22 * f2
-            schur = (contact[i, SCHUR], contact[i, SCHUR + 1], contact[i, SCHUR + 2], contact[i, SCHUR + 3])
-            n0, n1, n2, contact[i, KAPPA] = solve_contact(
-                (qn, q1, q2), (w0, w1, w2), schur, schur, contact[i, FRICTION], 0.0, contact[i, KAPPA]
-            )
-        elif f0 == 0.0:
+        v = (vn + contact[i, BOUNCE], v1, v2)
+        f = (impulse[i, 0], impulse[i, 1], impulse[i, 2])
+        if f[0] == 0.0 and v[0] >= 0.0:
             continue
-        factor = 1.0 if n0 == 0.0 else relaxation  # an open contact is simply open
-        d0, d1, d2 = factor * (n0 - f0), factor * (n1 - f1), factor * (n2 - f2)
-        change = abs(d0) * w0 + (abs(d1) + abs(d2)) * max(w11, w22)
-        if not change > negligible:
+        if contact[i, PLAIN] != 0.0:
+            n0, n1, n2 = plain_answer(contact, i, f, v)
+        else:
+            n0, n1, n2 = coupled_answer(contact, i, f, v)
+        d0, d1, d2 = n0 - f[0], n1 - f[1], n2 - f[2]
+        change = abs(d0) * contact[i, OWN]
+        change += (abs(d1) + abs(d2)) * max(contact[i, OWN + 3], contact[i, OWN + 5])
+        if not change > 0.0:
             if change != change:
                 return math.nan
             continue
         largest = max(largest, change)
-        impulse[i, 0], impulse[i, 1], impulse[i, 2] = f0 + d0, f1 + d1, f2 + d2
+        impulse[i, 0], impulse[i, 1], impulse[i, 2] = n0, n1, n2
         push_both(body, a, b, contact, i, d0, d1, d2)
     return largest
 
@@ -136,34 +157,30 @@ def refresh(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np
 
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
-def length(contact: np.ndarray, i: int, column: int) -> float:
-    x, y, z = contact[i, column], contact[i, column + 1], contact[i, column + 2]
-    return math.sqrt(x * x + y * y + z * z)
-
-
-@njit(cache=True, fastmath=_fast, error_model="numpy")
 def velocity_scale(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.ndarray, count: int) -> float:
-    """The largest velocity term of any contact [m/s], which is the unit of the residual."""
-    for b in range(body.shape[0]):
-        body[b, SHOVE], body[b, TWIST] = 0.0, 0.0
+    """The largest velocity term of any contact [m/s], which is the unit of the residual.
+
+    A contact's terms are its free velocity and what all impulses on its two bodies would add if they acted together.
+    As in ``FrictionalContact.residuals`` they count at most as ``AMPLIFICATION`` times the largest free velocity.
+    """
+    for i in range(count):
+        body[link[i, BODY_A], SHOVE] = 0.0
+        body[link[i, BODY_B], SHOVE] = 0.0
     for i in range(count):
         f0, f1, f2 = impulse[i, 0], impulse[i, 1], impulse[i, 2]
         if f0 != 0.0:
-            size = abs(f0) + abs(f1) + abs(f2)
-            for side in range(2):
-                b, arm = (link[i, BODY_A], ARM_A) if side == 0 else (link[i, BODY_B], ARM_B)
-                turn = max(body[b, INVERSE_INERTIA], body[b, INVERSE_INERTIA + 1], body[b, INVERSE_INERTIA + 2])
-                body[b, SHOVE] += size * body[b, INVERSE_MASS]
-                body[b, TWIST] += size * length(contact, i, arm) * turn
+            a, b = link[i, BODY_A], link[i, BODY_B]
+            light, lighter = body[a, INVERSE_MASS], body[b, INVERSE_MASS]
+            size = math.sqrt(f0 * f0 + f1 * f1 + f2 * f2) * contact[i, OWN] / (light + lighter)
+            body[a, SHOVE] += size * light
+            body[b, SHOVE] += size * lighter
     scale, load = 0.0, 0.0
     for i in range(count):
         a, b = link[i, BODY_A], link[i, BODY_B]
-        vn, v1, v2 = contact_velocity(body, BEFORE, contact, i, a, b)
         pn, p1, p2 = contact_velocity(body, APPLIED, contact, i, a, b)
+        vn, v1, v2 = contact[i, APPROACH], contact[i, APPROACH + 1], contact[i, APPROACH + 2]
         free = max(abs(vn + pn + contact[i, BOUNCE]), abs(v1 + p1), abs(v2 + p2))
-        moved = body[a, SHOVE] + body[b, SHOVE]
-        moved += length(contact, i, ARM_A) * body[a, TWIST] + length(contact, i, ARM_B) * body[b, TWIST]
-        load, scale = max(load, free), max(scale, free + moved)
+        load, scale = max(load, free), max(scale, free + body[a, SHOVE] + body[b, SHOVE])
     if load > 0.0:
         scale = min(scale, AMPLIFICATION * load)
     return scale if scale > 0.0 else 1.0

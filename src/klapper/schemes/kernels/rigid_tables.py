@@ -16,7 +16,7 @@ from klapper.mechanics.rigid_form import RigidForm
 VELOCITY, SPIN = 0, 3
 INVERSE_MASS = 6
 INVERSE_INERTIA = 7  # xx, yy, zz, xy, xz, yz in world axes
-SHOVE, TWIST = 13, 14  # sums of |λ| / m [m/s] and of |arm| |λ| / I [1/s]
+SHOVE = 13  # what all impulses on the body would add to its velocity if they acted together
 # of the step, in world axes:
 ROTATION = 16  # body to world, by rows
 BEFORE = 25  # velocity and spin at the start of the step
@@ -39,6 +39,7 @@ FRICTION = 25
 BOUNCE = 26  # ε v_N⁻ [m/s]
 KAPPA = 27
 APPROACH = 28  # velocity (3,) at the start of the step
+PLAIN = 31  # whether normal and friction are uncoupled and the latter is the same in all directions
 CONTACT_COLUMNS = 32
 
 # Columns of the list of pairs that may touch, and of the active contacts' links.

@@ -9,6 +9,8 @@ from klapper.mechanics import Ramp
 from klapper.schemes import Moreau
 from klapper.simulate import simulate
 
+from .test_rigid_form import mixed
+
 GRAVITY = 9.81
 
 
@@ -236,3 +238,14 @@ def test_a_ball_in_a_moving_box_shares_its_momentum():
     energy = 0.5 * (2.0 * np.sum(v[:, :2] ** 2, axis=1) + np.sum(v[:, 2:4] ** 2, axis=1))
     np.testing.assert_allclose(energy, energy[0], rtol=1e-12)
     assert len(run.impacts()) > 5
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_the_compiled_loop_gives_the_same_motion(dimension):
+    """Corners, discs, spheres, a peg and a search, through their first impacts."""
+    system = mixed(dimension)
+    slow = run_for(system, 0.9, 2e-3)
+    fast = simulate(system, 0.9, Moreau(2e-3), progress=False)
+    assert len(slow.impacts()) > 3
+    np.testing.assert_allclose(fast.position, slow.position, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(fast.velocity, slow.velocity, rtol=1e-9, atol=1e-9)

@@ -196,3 +196,14 @@ def test_a_start_against_a_constraint_is_an_impact_or_refused() -> None:
     system = LinearSystem([1.0], velocity=[1.0], constraints=[Constraint("hold", direction=[1.0])])
     run = simulate(system, 0.1, Moreau(0.01))
     assert run.ledger.impact[-1] == pytest.approx(0.5)
+
+
+@pytest.mark.xfail(strict=True, reason="the constraint of the heavy mass counts as redundant, then as contradicting", raises=SimulationFailed)
+def test_light_and_heavy_masses_are_held_alike() -> None:
+    system = LinearSystem(
+        [1e-6, 1e6],
+        force=[0.0, -G * 1e6],
+        constraints=[Constraint("light", direction=[1.0, 0.0]), Constraint("heavy", direction=[0.0, 1.0])],
+    )
+    run = simulate(system, 0.1, Moreau(0.01))
+    assert np.abs(run.position).max() <= 1e-12

@@ -73,8 +73,8 @@ class Cradle:
     def one_by_one(self) -> bool:
         """Whether, with gaps, the momentum reaches the last ball before any ball is hit a second time.
 
-        In units of gap and speed, the front needs Σ a⁻ⁱ, a = (1 + ε)/2, and ball 1 meets ball 2 again after ε/(a (1 − a)²):
-        for up to 20 balls this is later if ε ≥ 0.8.
+        In units of gap and speed, the front needs the time Σ a⁻ⁱ with a = (1 + ε)/2, and ball 1 meets ball 2 again
+        after ε/(a (1 − a)²): for up to 20 balls this is later if ε ≥ 0.8.
         """
         return self.lifted == 1 and self.restitution >= 0.8
 
@@ -304,7 +304,8 @@ def _draw_motion(figure: "Figure", *, cradle: Cradle, run: "Run") -> None:
     unit = 2.2 * cradle.amplitude
     for i in range(cradle.balls):
         axes.plot(run.time, i + 1 + run.position[:, i] / unit, linewidth=1.4)
-    axes.set(xlabel="time / s", ylabel="ball", xlim=(0.0, run.time[-1]), yticks=range(1, cradle.balls + 1))
+    label = f"ball, and displacement / {1e3 * unit:.3g} mm"
+    axes.set(xlabel="time / s", ylabel=label, xlim=(0.0, run.time[-1]), yticks=range(1, cradle.balls + 1))
 
 
 def _draw_laws(figure: "Figure", *, cradle: Cradle) -> None:

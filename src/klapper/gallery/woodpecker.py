@@ -1,8 +1,8 @@
 """Woodpecker toy: a limit cycle made of impacts, jamming and sliding.
 
-A sleeve runs with play on a pole and carries a woodpecker on a spring. Tilted, the sleeve jams; the bird swings and sets
-it free, falls a little, hits the pole with its beak and tilts the sleeve again. With the height y of the sleeve and the
-angles φ_M of the sleeve and φ_S of the bird, for small angles,
+A sleeve runs with play on a pole and carries a woodpecker on a spring. Tilted, the sleeve jams; the bird swings and
+frees it, falls a little, hits the pole with its beak and tilts the sleeve again. With the height y of the sleeve and
+the angles φ_M of the sleeve and φ_S of the bird, for small angles,
 
     M q̈ + K q = f + J_N λ_N + J_T λ_T,                   q = (y, φ_M, φ_S)
     g_1 = l_M + l_G − l_S − r_0 − h_S φ_S                beak on the pole, with restitution
@@ -216,7 +216,7 @@ def woodpecker(
     step: Annotated[float, Parameter("time step", unit="s", above=0.0)] = 1e-5,
     until: Annotated[float, Parameter("duration", unit="s", above=0.0)] = 3.0,
 ) -> Outcome:
-    from klapper.gallery._run import ledger_check, run_audit
+    from klapper.gallery._run import ledger_check, run_audit, run_figures
     from klapper.schemes import Moreau
     from klapper.simulate import simulate
 
@@ -250,7 +250,7 @@ def woodpecker(
             "sections": partial(_draw_sections, cycles=at_printed),
             "contact-states": partial(_draw_states, run=shown[0]),
             "contact-forces": partial(_draw_forces, run=shown[0]),
-            "energy": run.plot.ledger,
+            "energy": run_figures(run)["energy"],
         },
     )
 

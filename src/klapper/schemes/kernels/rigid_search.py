@@ -156,15 +156,3 @@ def has_moved(group: np.ndarray, centre: np.ndarray, reference: np.ndarray, marg
         if not u * u + v * v + w * w <= allowed:
             return True
     return False
-
-
-@njit(cache=True)
-def pair_numbers(first: int, group: np.ndarray, group_plane: np.ndarray, number: int) -> tuple[int, int, int]:
-    """BALL, OTHER, KIND of a contact of the group by its number; the ball is −1 if there is no such contact."""
-    size = group.size
-    number -= first
-    if number < size * size:
-        a, b = number // size, number % size
-        return (group[a] if a < b else -1), group[b], BALLS
-    number -= size * size
-    return group[number % size], group_plane[number // size], WITH_PLANE

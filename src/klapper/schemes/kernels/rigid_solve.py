@@ -116,8 +116,8 @@ def solve(
     tolerance: float,
     max_sweeps: int,
     momentum: Momentum,
-) -> tuple[float, int]:
-    """Sweep from the given impulses until the residual is at most ``tolerance``; returns it and the sweeps."""
+) -> float:
+    """Sweep from the given impulses until the residual is at most ``tolerance``; returns the residual."""
     refresh(body, contact, link, impulse, count)
     scale = velocity_scale(body, contact, link, impulse, count)
     reached = residual(body, contact, link, impulse, count) / scale
@@ -128,7 +128,7 @@ def solve(
         change = sweep(body, contact, link, impulse, count) / scale
         sweeps += 1
         if change != change:
-            return math.nan, sweeps
+            return math.nan
         if (change <= _NEAR * goal and sweeps >= next_look) or count <= _FEW or sweeps == max_sweeps:
             next_look = sweeps + 1 + sweeps // 16
             reached = residual(body, contact, link, impulse, count) / scale
@@ -150,4 +150,4 @@ def solve(
             _stop(momentum, count)
         if sweeps % _SWEEPS_PER_REFRESH == 0:
             refresh(body, contact, link, impulse, count)
-    return reached, sweeps
+    return reached

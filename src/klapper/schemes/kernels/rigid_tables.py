@@ -56,7 +56,8 @@ class Model(NamedTuple):
     ``body``        (nb + 1, BODY_COLUMNS) with the constant columns filled
     ``ball``        (ns, 4) place and radius; ``ball_body`` (ns,) row of the body
     ``plane``       (np, 6) point and normal
-    ``pair``        (k, 4) NUMBER, BALL, OTHER, KIND of the listed contacts
+    ``listed``      number of listed contacts
+    ``pair``        (k, 4) NUMBER, BALL, OTHER, KIND of those that can ever open
     ``pair_law``    (k, 2) friction, restitution
     ``group``       (ng,) balls, ``group_plane`` (gp,)
     ``group_law``   (2, 2) friction, restitution of BALLS and WITH_PLANE
@@ -68,6 +69,7 @@ class Model(NamedTuple):
     ball: np.ndarray
     ball_body: np.ndarray
     plane: np.ndarray
+    listed: int
     pair: np.ndarray
     pair_law: np.ndarray
     group: np.ndarray
@@ -76,7 +78,7 @@ class Model(NamedTuple):
 
 
 def tables(form: RigidForm) -> Model:
-    """The tables of a form; pairs that nothing can separate (same body, or both at rest) keep their number only."""
+    """The tables of a form; of pairs on the same body or both at rest only the numbers are kept."""
     ground = len(form.mass)
     body = np.zeros((ground + 1, BODY_COLUMNS))
     body[:ground, MASS] = form.mass
@@ -107,9 +109,30 @@ def tables(form: RigidForm) -> Model:
         np.column_stack([place, form.ball_radius]).astype(float).reshape(-1, 4),
         ball_body,
         np.column_stack([form.plane_point, form.plane_normal]).astype(float).reshape(-1, 6),
+        count,
         np.ascontiguousarray(pair[possible]),
         np.ascontiguousarray(law[possible]),
         np.array(form.group_ball, dtype=np.int64),
         np.array(form.group_plane, dtype=np.int64),
         np.column_stack([form.group_friction, form.group_restitution]).astype(float).reshape(2, 2),
     )
+
+
+def every_pair(model: Model) -> np.ndarray:
+    """All possible contacts (m, 4) by their number; BALL is −1 where a number stands for none."""
+    group, planes = model.group, model.group_plane
+    size = len(group)
+    pair = np.full((model.listed + size * (size + len(planes)), 4), -1, dtype=np.int64)
+    pair[:, NUMBER] = np.arange(len(pair))
+    pair[model.pair[:, NUMBER]] = model.pair
+    a, b = np.triu_indices(size, 1)
+    apart = model.ball_body[group[a]] != model.ball_body[group[b]]
+    a, b = a[apart], b[apart]
+    pair[model.listed + a * size + b, 1:] = np.column_stack([group[a], group[b], np.full(len(a), BALLS)])
+    p, a = np.divmod(np.arange(len(planes) * size), max(size, 1))
+    moves = model.ball_body[group[a]] != len(model.body) - 1
+    p, a = p[moves], a[moves]
+    pair[model.listed + size * size + p * size + a, 1:] = np.column_stack(
+        [group[a], planes[p], np.full(len(a), WITH_PLANE)]
+    )
+    return pair

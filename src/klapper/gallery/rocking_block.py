@@ -1,0 +1,410 @@
+"""Rocking block: it turns about one corner, then about the other, and loses energy only in between.
+
+A rigid rectangle of width w and height h rocks on its lower corners without sliding. With its half diagonal R,
+α = atan(w/h) and p² = 3 g/(4 R), the tilt φ follows Housner's equation, and every impact takes energy:
+
+    φ̈ = −p² sin(α − φ) while φ > 0,     angular velocity after/before an impact  1 − 3/2 sin² α
+
+A slender block that is tilted by φ₀ comes down after arccosh(1/(1 − φ₀/α))/p. Both corners are contacts with friction
+and without restitution; which one carries, and that the other lifts off, is found by the laws.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from math import acos, acosh, atan2, cos, hypot, sin, sqrt
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from klapper.gallery._run import SchemeName
+from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, example
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from klapper.mechanics import System
+    from klapper.results import Run
+
+
+SETTLED = 5  # steps after an impact in which the other corner of a wide block comes down, too
+
+
+@dataclass(frozen=True)
+class Block:
+    """The parameters of the block, and what follows from them in closed form or by quadrature."""
+
+    width: float
+    height: float
+    tilt: float
+    mu: float
+    mass: float
+    gravity: float
+
+    @property
+    def alpha(self) -> float:
+        """Angle [rad] between diagonal and side: the tilt at which the block would fall over."""
+        return atan2(self.width, self.height)
+
+    @property
+    def radius(self) -> float:
+        """Distance R [m] of the centre from a corner."""
+        return 0.5 * hypot(self.width, self.height)
+
+    @property
+    def p(self) -> float:
+        """√(3 g/(4 R)) [1/s]."""
+        return sqrt(0.75 * self.gravity / self.radius)
+
+    @property
+    def first_tilt(self) -> float:
+        """φ₀ [rad]."""
+        return self.tilt * self.alpha
+
+    @cached_property
+    def speed_ratio(self) -> float:
+        """Angular velocity after over before an impact; a wide block stays on both corners."""
+        return max(1.0 - 1.5 * sin(self.alpha) ** 2, 0.0)
+
+    def impact_speed(self, tilt: float) -> float:
+        """Angular velocity [rad/s] with which a block comes down from a tilt [rad]."""
+        return self.p * sqrt(2.0 * max(cos(self.alpha - tilt) - cos(self.alpha), 0.0))
+
+    def next_tilt(self, energy_ratio: float) -> float:
+        """Tilt [rad] that is reached with a part of the energy of the first one."""
+        down = cos(self.alpha)
+        return max(self.alpha - acos(down + energy_ratio * (cos(self.alpha - self.first_tilt) - down)), 0.0)
+
+    def fall_time(self, tilt: float) -> float:
+        """Time [s] from rest at a tilt [rad] down to the impact: a quarter of a swing to and fro."""
+        from scipy.integrate import quad
+
+        begin = self.alpha - tilt
+
+        def rate(u: float) -> float:  # θ = α − φ from its start, θ − θ₀ = u²
+            return u / sqrt(sin(begin + 0.5 * u**2) * sin(0.5 * u**2)) if u > 0.0 else sqrt(2.0 / sin(begin))
+
+        return float(quad(rate, 0.0, sqrt(tilt))[0]) / self.p
+
+    @property
+    def slender_fall_time(self) -> float:
+        """The same [s] by Housner's formula for slender blocks."""
+        return acosh(1.0 / (1.0 - self.tilt)) / self.p
+
+    @cached_property
+    def friction_needed(self) -> float:
+        """Greatest ratio of horizontal to vertical force, or impulse, while the block rocks without sliding."""
+        theta = np.linspace(self.alpha - self.first_tilt, self.alpha, 400)
+        fallen = 2.0 * (cos(theta[0]) - np.cos(theta))
+        across = 0.75 * np.sin(theta) * (np.cos(theta) - fallen)
+        upward = 1.0 - 0.75 * (np.sin(theta) ** 2 + fallen * np.cos(theta))
+        ratio = 1.0 - 1.5 * sin(self.alpha) ** 2
+        blow = (1.0 - ratio) / (1.0 + ratio) if ratio > 0.0 else 1.0
+        return float(max(np.max(np.abs(across) / upward), blow / np.tan(self.alpha)))
+
+    def lost_by_step(self, step: float) -> float:
+        """Bound for the error of the energy ratio: what the weight does in two steps to a block that turns, and to one
+        that falls, in units of the energy before the first impact."""
+        turn, fall = self._step_errors
+        return turn * step * (1.0 + fall * step)
+
+    @property
+    def longest_step(self) -> float:
+        """Step [s] with 50 steps to the first impact, and an error of at most 0.2 in the energy ratio."""
+        turn, fall = self._step_errors
+        return min(self.fall_time(self.first_tilt) / 50, (sqrt(1.0 + 0.8 * fall / turn) - 1.0) / (2.0 * fall))
+
+    def late(self, step: float) -> float:
+        """Bound [s] for the error of the first impact's time: two steps, and the time by which a fall shortens them."""
+        return 2.0 * step + self._step_errors[1] * step**2
+
+    @property
+    def _step_errors(self) -> tuple[float, float]:
+        """[1/s]: relative change of energy by turning, and by falling instead of turning, per step size."""
+        speed = self.impact_speed(self.first_tilt)
+        return 8.0 * self.p**2 * sin(self.alpha) / speed, 2.0 * self.gravity / (self.width * speed)
+
+    def motion(self, until: float) -> tuple[np.ndarray, np.ndarray]:
+        """Times (s,) [s] and tilts (s,) [rad] of Housner's block, up to 100 impacts."""
+        from scipy.integrate import solve_ivp
+
+        def fall(t: float, y: np.ndarray) -> list[float]:
+            return [y[1], -(self.p**2) * sin(self.alpha - y[0])]
+
+        def down(t: float, y: np.ndarray) -> float:
+            return float(y[0])
+
+        down.terminal, down.direction = True, -1  # type: ignore[attr-defined]
+        begin, state, side = 0.0, [self.first_tilt, 0.0], 1.0
+        times, tilts = [np.zeros(1)], [np.array([self.first_tilt])]
+        for _ in range(100):
+            longest = (until - begin) / 50 if until > begin else 1.0
+            found = solve_ivp(
+                fall, (begin, until), state, events=down, rtol=1e-9, atol=1e-12, max_step=longest
+            )
+            times.append(found.t)
+            tilts.append(side * found.y[0])
+            speed = -self.speed_ratio * found.y[1, -1]
+            if found.status != 1 or speed <= 1e-6 * self.p:
+                break
+            begin, state, side = float(found.t[-1]), [0.0, speed], -side
+        times.append(np.array([until]))
+        tilts.append(np.zeros(1) if found.status == 1 else tilts[-1][-1:])
+        return np.concatenate(times), np.concatenate(tilts)
+
+    def system(self) -> "System":
+        from klapper.bodies import Planar
+        from klapper.bodies.inertia import rectangle
+
+        turn = np.array(
+            [[cos(self.first_tilt), -sin(self.first_tilt)], [sin(self.first_tilt), cos(self.first_tilt)]]
+        )
+        half = 0.5 * np.array([self.width, self.height])
+        model = Planar(gravity=(0.0, -self.gravity), name="rocking block")
+        block = model.body(
+            "block",
+            mass=self.mass,
+            inertia=rectangle(self.mass, self.width, self.height),
+            at=np.array([-half[0], 0.0]) + turn @ half,
+            angle=self.first_tilt,
+        )
+        floor = model.wall("floor", normal=(0.0, 1.0))
+        left, right = block.corners(self.width, self.height)[:2]
+        model.contact(left, floor, friction=self.mu, name="left corner")
+        model.contact(right, floor, friction=self.mu, name="right corner")
+        return model.build()
+
+
+@example(
+    "rocking-block", source="Housner (1963), Bulletin of the Seismological Society of America 53, 403–417"
+)
+def rocking_block(
+    *,
+    width: Annotated[float, Parameter("width of the block", unit="m", above=0.0)] = 0.2,
+    height: Annotated[float, Parameter("height of the block", unit="m", above=0.0)] = 1.0,
+    tilt: Annotated[float, Parameter("tilt at the start, in units of α", above=0.0, below=1.0)] = 0.7,
+    mu: Annotated[float, Parameter("friction coefficient of the floor", at_least=0.0)] = 0.5,
+    mass: Annotated[float, Parameter("mass of the block", unit="kg", above=0.0)] = 10.0,
+    gravity: Annotated[float, Parameter("acceleration of gravity", unit="m/s²", above=0.0)] = 9.81,
+    step: Annotated[float, Parameter("time step", unit="s", above=0.0)] = 2e-4,
+    until: Annotated[float, Parameter("duration", unit="s", above=0.0)] = 2.0,
+    scheme: Annotated[SchemeName, Parameter("time-stepping method")] = "moreau",
+) -> Outcome:
+    from klapper.gallery._run import ledger_check, run_audit, run_figures, scheme_named
+    from klapper.simulate import simulate
+
+    block = Block(width, height, tilt, mu, mass, gravity)
+    if step > block.longest_step:
+        raise ParameterError(
+            f"step must be at most {block.longest_step:.4g} s to resolve the fall of this block, not {step:g}."
+        )
+    run = simulate(block.system(), until, scheme_named(scheme, step))
+    rocks = _Rocks(block, run)
+    return Outcome(
+        numbers={
+            "first_impact_time": rocks.impact_time(0, step),
+            "second_impact_time": rocks.impact_time(1, step),
+            "energy_ratio": rocks.energy_ratio,
+            "second_tilt": rocks.second_tilt,
+            "final_tilt": run.coordinate("block angle")[-1],
+            "time": run.time[-1],
+            "pivot_moved": rocks.pivot_moved,
+            "exact_first_impact_time": block.fall_time(block.first_tilt),
+            "slender_first_impact_time": block.slender_fall_time,
+            "exact_energy_ratio": block.speed_ratio**2,
+            "exact_second_tilt": block.next_tilt(block.speed_ratio**2),
+            "friction_needed": block.friction_needed,
+        },
+        units={
+            "first_impact_time": "s (middle of the step)",
+            "second_impact_time": "s (middle of the step)",
+            "energy_ratio": "of rocking, after over before the first impact",
+            "second_tilt": "rad (largest tilt to the other side)",
+            "final_tilt": "rad",
+            "time": "s",
+            "pivot_moved": "m (until the first impact)",
+            "exact_first_impact_time": "s",
+            "slender_first_impact_time": "s (Housner's formula for slender blocks)",
+            "exact_energy_ratio": "(1 − 3/2 sin² α)²",
+            "exact_second_tilt": "rad",
+            "friction_needed": "(below it the block slides)",
+        },
+        checks=[*_checks(rocks, step), ledger_check(run)],
+        audit=run_audit(run),
+        figures={
+            "positions": partial(_draw_positions, rocks=rocks),
+            "motion": partial(_draw_motion, rocks=rocks),
+            **run_figures(run),
+        },
+    )
+
+
+@dataclass(frozen=True)
+class _Rocks:
+    """What the run says about the first rocks of the block."""
+
+    block: Block
+    run: "Run"
+
+    @cached_property
+    def impacts(self) -> list[int]:
+        """Samples of the first impact, on the right corner, and of the second, on the left corner; if they happened."""
+        right = np.flatnonzero(self.run.impulse[:, 1, 0] > 0.0)
+        if not len(right):
+            return []
+        angle = self.run.coordinate("block angle")
+        away = np.flatnonzero((angle < -1e-3 * self.block.first_tilt) & (np.arange(len(angle)) > right[0]))
+        if not len(away):
+            return [int(right[0])]
+        left = np.flatnonzero(self.run.impulse[away[0] :, 0, 0] > 0.0)
+        return [int(right[0]), *(int(away[0] + k) for k in left[:1])]
+
+    def impact_time(self, number: int, step: float) -> float | None:
+        """[s]; the middle of the step."""
+        return float(self.run.time[self.impacts[number]] - 0.5 * step) if number < len(self.impacts) else None
+
+    @property
+    def energy_ratio(self) -> float | None:
+        """Energy above that of the standing block, some steps after the first impact over that at the start."""
+        if not self.impacts:
+            return None
+        after = min(self.impacts[0] + SETTLED, len(self.run) - 1)
+        energy = self.run.ledger.kinetic + self.run.ledger.potential
+        standing = 0.5 * self.block.mass * self.block.gravity * self.block.height
+        return float((energy[after] - standing) / (energy[0] - standing))
+
+    @property
+    def second_tilt(self) -> float | None:
+        """Largest tilt [rad] to the other side, if the block came back from it."""
+        if len(self.impacts) < 2:
+            return None
+        return float(-self.run.coordinate("block angle")[slice(*self.impacts)].min())
+
+    @property
+    def pivot_moved(self) -> float:
+        """Largest displacement [m] of the left corner along the floor until the first impact."""
+        block, angle = self.block, self.run.coordinate("block angle")
+        corner = self.run.coordinate("block x") - 0.5 * (
+            block.width * np.cos(angle) - block.height * np.sin(angle)
+        )
+        end = self.impacts[0] if self.impacts else len(angle)
+        return float(np.abs(corner[:end] + 0.5 * block.width).max())
+
+
+def _checks(rocks: _Rocks, step: float) -> list[Check]:
+    """Housner's solution, if friction is high enough for it."""
+    block, run = rocks.block, rocks.run
+    if block.mu < (1.02 + 2.0 * block.lost_by_step(step)) * block.friction_needed:
+        return []
+    speed, late = block.impact_speed(block.first_tilt), block.late(step)
+    fall = block.fall_time(block.first_tilt)
+    before = run.time < fall - late
+    times, tilts = block.motion(fall)
+    exact = np.interp(run.time[before], times, tilts)
+    checks = [
+        Check(
+            "pivot moved along the floor",
+            value=rocks.pivot_moved,
+            expected=0.0,
+            tolerance=step * speed * block.radius,
+            source="sticking; the way of the centre in a step",
+        ),
+        Check(
+            "tilt until the first impact, largest error",
+            value=np.abs(run.coordinate("block angle")[before] - exact).max(initial=0.0),
+            expected=0.0,
+            tolerance=late * speed,
+            source="Housner's equation, other integrator; the turn in two steps",
+        ),
+    ]
+    return [*checks, *_impact_checks(rocks, step)] if rocks.impacts else checks
+
+
+def _impact_checks(rocks: _Rocks, step: float) -> list[Check]:
+    block, late = rocks.block, rocks.block.late(step)
+    fall = block.fall_time(block.first_tilt)
+    ratio, error = block.speed_ratio**2, block.lost_by_step(step)
+    checks = [
+        Check(
+            "first impact time",
+            value=rocks.impact_time(0, step),
+            expected=fall,
+            tolerance=late,
+            source="Housner's equation by quadrature; two steps",
+        ),
+        Check(
+            "energy ratio of the first impact",
+            value=rocks.energy_ratio,
+            expected=ratio,
+            tolerance=error,
+            source="angular momentum about the corner that is hit; what the weight does in a step",
+        ),
+    ]
+    if len(rocks.impacts) < 2 or ratio == 0.0:
+        return checks
+    tilts = [block.next_tilt(part) for part in (max(ratio - error, 0.0), ratio, min(ratio + error, 1.0))]
+    least, tilt, most = tilts
+    soon, then, at_last = (fall + 2.0 * block.fall_time(each) for each in tilts)
+    return [
+        *checks,
+        Check(
+            "largest tilt to the other side",
+            value=rocks.second_tilt,
+            expected=tilt,
+            tolerance=max(tilt - least, most - tilt),
+            source="energy ratio of the first impact, with its tolerance",
+        ),
+        Check(
+            "second impact time",
+            value=rocks.impact_time(1, step),
+            expected=then,
+            tolerance=max(then - soon, at_last - then) + 2.0 * late,
+            source="Housner's equation by quadrature, with the tolerances before",
+        ),
+    ]
+
+
+def _draw_motion(figure: "Figure", *, rocks: _Rocks) -> None:
+    """Tilt of the block by time stepping and by Housner's equation, which knows no sliding."""
+    from klapper.results.thinning import thinned
+
+    axes = figure.subplots()
+    time, angle = rocks.run.time, rocks.run.coordinate("block angle")
+    points = thinned(angle)
+    axes.plot(time[points], angle[points], label="time stepping")
+    axes.plot(*rocks.block.motion(time[-1]), "--", color="#333333", linewidth=1.0, label="Housner")
+    axes.axhline(0.0, color="#888888", linewidth=0.8)
+    axes.set(xlabel="time / s", ylabel="tilt / rad", xlim=(0.0, time[-1]))
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, borderaxespad=0.3)
+
+
+def _draw_positions(figure: "Figure", *, rocks: _Rocks) -> None:
+    """The block at the start, at the first impact and at its largest tilt to the other side."""
+    from klapper.gallery._sketch import bare, wall
+
+    figure.set_size_inches(6.0, 2.8)
+    block, run = rocks.block, rocks.run
+    samples = [0]
+    if rocks.impacts:
+        samples.append(rocks.impacts[0])
+        other = run.coordinate("block angle")[rocks.impacts[0] :]
+        samples.append(rocks.impacts[0] + int(np.argmin(other)))
+    shown = figure.subplots(1, len(samples), squeeze=False)[0]
+    reach = 1.1 * (2.0 * block.radius + block.width)
+    for axes, sample in zip(shown, samples, strict=True):
+        _draw_block(axes, block, run.position[sample])
+        wall(axes, (-0.5 * reach, 0.0), (0.5 * reach, 0.0), (0.0, -0.04 * reach))
+        axes.set_title(f"{run.time[sample]:.3f} s")
+        bare(axes, (-0.55 * reach, 0.55 * reach), (-0.1 * reach, 2.1 * block.radius))
+
+
+def _draw_block(axes: "Axes", block: Block, position: np.ndarray) -> None:
+    from klapper.gallery._sketch import BODY, DARK
+
+    x, y, angle = position
+    corners = np.array([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]) * (
+        block.width / 2,
+        block.height / 2,
+    )
+    turned = corners @ np.array([[cos(angle), sin(angle)], [-sin(angle), cos(angle)]]) + (x, y)
+    axes.fill(*turned.T, facecolor=BODY, edgecolor=DARK, zorder=3)

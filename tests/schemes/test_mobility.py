@@ -83,11 +83,8 @@ def test_without_constraints() -> None:
 
 
 @pytest.mark.xfail(strict=True, reason="the rank is taken from an unscaled Gram matrix")
-@pytest.mark.parametrize("direction", [np.eye(2), np.diag([1.0, 1e-6])])
-@pytest.mark.parametrize("mass", [np.eye(2), np.diag([1e-6, 1e6])])
-def test_constraints_of_very_different_size(direction: np.ndarray, mass: np.ndarray) -> None:
-    """Neither the unit of a constraint nor the masses it holds make it redundant."""
-    if np.array_equal(direction, mass):
-        pytest.xfail("the plain case is not in question")
-    held = Held(Inverse(mass), direction, ("light", "heavy"))
+@pytest.mark.parametrize(("unit", "heavy"), [(1e-6, 1.0), (1.0, 1e12), (1e-3, 1e6)])
+def test_constraints_of_very_different_size(unit: float, heavy: float) -> None:
+    """Neither the unit of a constraint nor the mass that it holds makes it redundant."""
+    held = Held(Inverse(np.diag([1.0, heavy])), np.diag([1.0, unit]), ("light", "heavy"))
     assert held.rank == 2

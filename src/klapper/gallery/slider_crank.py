@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 CORNERS = ("lower left", "lower right", "upper right", "upper left")
 LARGEST_TURN = 0.5  # rad of the crank per step, at the start
-TRUSTED = 0.05  # m or rad: change of the free motion by halving the step, up to which it tells the error
+TRUSTED = 0.05  # change by halving the step, as a share of the crank's length, up to which it tells the error
 
 
 @dataclass(frozen=True)
@@ -258,8 +258,8 @@ def _require(mechanism: Mechanism, largest_step: float) -> None:
         )
     if mechanism.play <= 0.0 or mechanism.reach >= 0.5 * mechanism.guide:
         raise ParameterError(
-            f"guide must be above {2.0 * max(mechanism.reach, mechanism.b):.6g} m, what the slider takes at the start, not "
-            f"{mechanism.guide:g} m."
+            f"guide must be above {2.0 * max(mechanism.reach, mechanism.b):.6g} m, what the slider takes at the start, "
+            f"not {mechanism.guide:g} m."
         )
     if largest_step * abs(mechanism.speed) > LARGEST_TURN:
         raise ParameterError(
@@ -358,15 +358,16 @@ def _free_checks(mechanism: Mechanism, rows: list[Row]) -> list[Check]:
     if free is None:
         return []
     time, errors = free
-    changed = np.abs(rows[-2].place(time) - rows[-1].place(time))
+    lengths = np.array([mechanism.lengths[0], 1.0, 1.0])  # by which the angle of the crank is a way
+    changed = float((lengths * np.abs(rows[-2].place(time) - rows[-1].place(time))).max())
     checks = []
-    if changed.max() <= TRUSTED:
+    if changed <= TRUSTED * mechanism.lengths[0]:
         checks.append(
             Check(
                 "free motion",
-                value=errors[-1],
+                value=lengths * errors[-1],
                 expected=0.0,
-                tolerance=2.0 * changed + 1e-9,
+                tolerance=2.0 * changed + 1e-9 * mechanism.lengths[1],
                 source="angles of the links by an ODE solver; within twice what the last refinement changed",
             )
         )

@@ -191,8 +191,9 @@ class ContactList:
     def __init__(self, parts: Sequence[Contact | FrictionElement], size: int) -> None:
         self.parts = tuple(parts)
         names = [part.name for part in self.parts]
-        if repeated := sorted({name for name in names if names.count(name) > 1}):
-            raise InvalidModel(f"two contacts are called '{repeated[0]}'; names must differ.")
+        if len(set(names)) < len(names):
+            repeated = next(name for name in names if names.count(name) > 1)
+            raise InvalidModel(f"two contacts are called '{repeated}'; names must differ.")
         self.names = tuple(names)
         self.tangential = self._tangential(size)
         for part in self.parts:

@@ -191,8 +191,9 @@ def check_start(system: System, *, penetration: float = 1e-9) -> None:
             raise InvalidModel(
                 f"the start {what} of '{names[int(np.argmin(np.isfinite(values)))]}' is not finite."
             )
-        if repeated := {name for name in names if names.count(name) > 1}:
-            raise InvalidModel(f"two coordinates are called '{min(repeated)}'; names must differ.")
+        if len(set(names)) < len(names):
+            repeated = next(name for name in names if names.count(name) > 1)
+            raise InvalidModel(f"two coordinates are called '{repeated}'; names must differ.")
     check_mass(system)
     which = system.near(start.time, start.position)
     gaps = system.gaps(start.time, start.position, which)

@@ -10,6 +10,9 @@ import numpy as np
 from klapper.mechanics.system import System
 
 OPEN, STICK, SLIP, IMPACT = 0, 1, 2, 3
+TOUCHING = 1e-12
+"""Gap [m] up to which a contact counts as closed: far below any roughness, above the round-off of positions, so that
+what rests does not fall through a step because its gap rounds to the wrong side of zero."""
 
 
 @dataclass(frozen=True, eq=False)

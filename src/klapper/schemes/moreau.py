@@ -4,8 +4,8 @@ With the unknown jump Δ = v⁺ − v over a step h,
 
     M̂ Δ = h f̂ + J Λ,       M̂ = M − h θ G_v − h² θ² G_q                            Waltersberger (4.13)
     f̂ = f(t + θ h, q + θ h v, v)
-    0 ≤ Λ_N ⟂ v_N⁺ + ε v_N⁻ ≥ 0,   −v_T⁺ ∈ N_D(Λ_T),   J_Bᵀ v⁺ + a_B = 0           (4.12)
-    q⁺ = q + h ((1 − θ) v + θ v⁺)                                                  (4.15)
+    0 ≤ Λ_N ⟂ v_N⁺ + ε v_N⁻ ≥ 0,   −v_T⁺ ∈ N_D(Λ_T)                                (4.12)
+    J_Bᵀ v_θ + a_B = 0,   q⁺ = q + h v_θ,   v_θ = (1 − θ) v + θ v⁺                 (4.15)
 
 θ = 1 is the thesis' linearly implicit Euler step (order 1, damps vibrations by ωh/2), θ = ½ the Moreau–Jean midpoint
 step (order 2 between jumps, no numerical damping). M, the directions and the contacts that take part (gap ≤ 0) belong
@@ -29,6 +29,7 @@ from klapper.schemes.base import (
     OPEN,
     SLIP,
     STICK,
+    TOUCHING,
     Snapshot,
     Step,
     StepFailed,
@@ -213,6 +214,7 @@ class _OneStep:
         self.tangents = system.tangents(self.t_force, self.q_force, self.v)
         inverse = scheme._inverse(self.mass, self.tangents, h)
         self.held = Held(inverse, self.bilateral, system.constraints)
+        self.bilateral_given = self._bilateral_given()
         self.force = self._force(inverse)
         self.pushed = inverse(h * self.force)
 
@@ -222,13 +224,19 @@ class _OneStep:
         contact = near
         if self.scheme.level == "velocity":
             gaps = system.gaps(t, q, near)
-            contact = near[np.isnan(gaps) | (gaps <= 0.0)]  # (4.7)
+            contact = near[np.isnan(gaps) | (gaps <= TOUCHING)]  # (4.7)
         directions = system.directions(t, q, contact)
         speed = None
         if not system.contacts.constant:
             slip = directions.tangential_velocity(self.v).reshape(len(contact), system.contacts.tangential)
             speed = np.linalg.norm(slip, axis=1)
         return contact, system.contacts.laws(contact, speed), directions
+
+    def _bilateral_given(self) -> np.ndarray:
+        """What is added to J_Bᵀ v⁺ in J_Bᵀ ((1 − θ) v + θ v⁺) + a_B = 0; at the start v⁺ itself is made consistent."""
+        theta = 1.0 if self.before.step == 0 else self.scheme.theta
+        before = self.bilateral.T @ self.v
+        return (before + self.bilateral_rate) / theta - before
 
     def _force(self, inverse: Inverse) -> np.ndarray:
         """f̂; what depends on v without a tangent is taken at the middle velocity of free motion."""
@@ -271,7 +279,7 @@ class _OneStep:
         velocity = self.v + self.pushed
         if not self.system.constraints:
             return velocity
-        violation = self.bilateral.T @ velocity + self.bilateral_rate
+        violation = self.bilateral.T @ velocity + self.bilateral_given
         name, by = self.held.contradiction(violation)
         if name:
             raise StepFailed(
@@ -356,7 +364,7 @@ class _OneStep:
         velocity = self.v + self.pushed
         if rows.size and np.any(impulse):
             velocity = velocity + self.held.inverse(np.asarray(rows.columns @ impulse))
-        return self.held.impulses(self.bilateral.T @ velocity + self.bilateral_rate)
+        return self.held.impulses(self.bilateral.T @ velocity + self.bilateral_given)
 
     def _step(
         self,

@@ -15,6 +15,7 @@ from klapper.complementarity.kernels.batch import solve_one
 from klapper.complementarity.kernels.contact_blocks import ContactBlocks, columns_from_dense, local_data
 from klapper.complementarity.kernels.contact_local import solve_contact
 from klapper.complementarity.kernels.contact_sweep import gauss_seidel
+from klapper.schemes.base import TOUCHING
 
 _ROUND_OFF = 8.0 * 2.220446049250313e-16
 _FINE = 0.5e-13  # residual that sweeps aim at
@@ -404,7 +405,7 @@ def run(
 
         closed, demand = 0, False
         for i in range(m):
-            if not model.has_normal[i] or along(model.columns, i * w, middle) + offset[i] <= 0.0:
+            if not model.has_normal[i] or along(model.columns, i * w, middle) + offset[i] <= TOUCHING:
                 list_of[closed] = i
                 row = closed * w
                 if model.has_normal[i]:

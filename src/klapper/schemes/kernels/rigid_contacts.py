@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numba import njit
 
+from klapper.schemes.base import TOUCHING
 from klapper.schemes.kernels.rigid_geometry import gap_to_plane, set_arms, set_frame, set_own
 from klapper.schemes.kernels.rigid_tables import (
     APPROACH,
@@ -39,14 +40,14 @@ def find_closed(
     for k in range(pair.shape[0]):
         s, other = pair[k, BALL], pair[k, OTHER]
         if pair[k, KIND] == WITH_PLANE:
-            touches = gap_to_plane(centre, s, ball[s, 3], plane, other) <= 0.0
+            touches = gap_to_plane(centre, s, ball[s, 3], plane, other) <= TOUCHING
         else:
             reach = ball[s, 3] + ball[other, 3]
             x = centre[s, 0] - centre[other, 0]
             y = centre[s, 1] - centre[other, 1]
             z = centre[s, 2] - centre[other, 2]
             square = x * x + y * y + z * z
-            touches = square <= 1.000001 * reach * reach and math.sqrt(square) - reach <= 0.0
+            touches = square <= 1.000001 * reach * reach and math.sqrt(square) - reach <= TOUCHING
         if touches:
             closed[count] = k
             count += 1

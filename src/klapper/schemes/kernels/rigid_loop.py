@@ -30,12 +30,6 @@ DONE, UNSOLVED, OVERFLOW = 0, 1, 2
 
 @njit(cache=True)
 def _copy(source: np.ndarray, target: np.ndarray) -> None:
-    for a in range(source.size):
-        target[a] = source[a]
-
-
-@njit(cache=True)
-def _copy_rows(source: np.ndarray, target: np.ndarray) -> None:
     for a in range(source.shape[0]):
         for b in range(source.shape[1]):
             target[a, b] = source[a, b]
@@ -99,10 +93,10 @@ def run(
 
     ``old_number`` (k,), ``old_impulse`` (k, 3)  of the contacts loaded in the step before
     ``every_pair``  (m, 4) all possible contacts if they are saved as a table, else (0, 4) and they are logged
-    Overwrites q and v. Returns how it ended (DONE, UNSOLVED, OVERFLOW), the number of samples saved, of contacts in
+    Uses q and v as its own. Returns how it ended (DONE, UNSOLVED, OVERFLOW), the number of samples saved, of contacts in
     the last step and its residual, and numbers and impulses of the contacts loaded at the last sample, and the log.
     """
-    dimension, gravity, body, ball = model.dimension, model.gravity, model.body, model.ball
+    dimension, gravity, body, ball = model.dimension, model.gravity, model.body.copy(), model.ball
     ball_body, plane, pair, pair_law = model.ball_body, model.plane, model.pair, model.pair_law
     group, group_plane, group_law = model.group, model.group_plane, model.group_law
     ground, listed = body.shape[0] - 1, model.listed
@@ -125,12 +119,14 @@ def run(
             near = near_pairs(
                 listed, dimension, group, group_plane, centre, ball, ball_body, plane, ground, margin
             )
-            _copy_rows(centre, reference)
+            _copy(centre, reference)
             searched = True
             if closed.size < pair.shape[0] + near.shape[0]:
                 closed = np.empty(2 * (pair.shape[0] + near.shape[0]), np.int64)
         of_pairs = find_closed(pair, centre, ball, plane, closed, 0)
-        total = find_closed(near, centre, ball, plane, closed, of_pairs)
+        total = of_pairs
+        if group.size > 0:
+            total = find_closed(near, centre, ball, plane, closed, of_pairs)
         if total > room:
             room = 2 * total
             contact, link = np.empty((room, CONTACT_COLUMNS)), np.empty((room, 3), np.int64)
@@ -158,17 +154,16 @@ def run(
             reached = solve(body, contact, link, impulse, total, tolerance, max_sweeps, momentum)
         if not reached <= tolerance:
             return UNSOLVED, row, total, reached, kept_number[:kept], kept_impulse[:kept], log
-        set_change(body, contact, link, impulse, total)
+        if total > 0 or found > 0:
+            set_change(body, contact, link, impulse, total)
         set_after(dimension, body, v, v_after)
-        _copy(q, q_after)
-        advance(dimension, q_after, v, v_after, step_size, theta)
+        advance(dimension, q, v, v_after, step_size, theta, q_after)
         rubbed, hit = contact_losses(body, contact, link, impulse, total)
         lost = numerical_loss(dimension, gravity, body, q, q_after, v, v_after)
         if not math.isfinite(rubbed + hit + lost):
             return OVERFLOW, row, total, reached, kept_number[:kept], kept_impulse[:kept], log
         friction, impact, numerical = friction + rubbed, impact + hit, numerical + lost
-        _copy(q_after, q)
-        _copy(v_after, v)
+        q, q_after, v, v_after = q_after, q, v_after, v
         found = _loaded(link, impulse, total, number, loaded)
         saved.residual[row] = max(saved.residual[row], reached)
         if every_pair.shape[0] > 0:

@@ -4,7 +4,8 @@
     free       f = m g,  −ω × I ω at the middle: Δ₁ = h I⁻¹ f(ω),  f̂ = f(ω + θ Δ₁)
     after      v⁺ = v + h M⁻¹ f̂ + M⁻¹ J λ
 
-Where only the rounding of the terms is left of v⁺ it is set to zero: what sticks does not creep.
+Where only the rounding of the terms is left of v⁺ it is set to zero: what sticks does not creep. Impulses count with
+their largest component, since their rounding goes into all directions.
 """
 
 from __future__ import annotations
@@ -111,19 +112,25 @@ def set_place(dimension: int, body: np.ndarray, q: np.ndarray, v: np.ndarray, du
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
 def advance(
-    dimension: int, q: np.ndarray, v: np.ndarray, v_after: np.ndarray, step: float, theta: float
+    dimension: int,
+    q: np.ndarray,
+    v: np.ndarray,
+    v_after: np.ndarray,
+    step: float,
+    theta: float,
+    q_after: np.ndarray,
 ) -> None:
-    """q ← advance(q, h ((1 − θ) v + θ v⁺)) in place."""  # Waltersberger (4.15)
+    """q⁺ = advance(q, h ((1 − θ) v + θ v⁺)), Waltersberger (4.15)."""
     old, new = (1.0 - theta) * step, theta * step
     if dimension == 2:
         for a in range(q.size):
-            q[a] += old * v[a] + new * v_after[a]
+            q_after[a] = q[a] + (old * v[a] + new * v_after[a])
         return
     for b in range(q.size // 7):
         p, u = 7 * b, 6 * b
         for a in range(3):
-            q[p + a] += old * v[u + a] + new * v_after[u + a]
-        q[p + 3], q[p + 4], q[p + 5], q[p + 6] = turned(
+            q_after[p + a] = q[p + a] + (old * v[u + a] + new * v_after[u + a])
+        q_after[p + 3], q_after[p + 4], q_after[p + 5], q_after[p + 6] = turned(
             q[p + 3],
             q[p + 4],
             q[p + 5],
@@ -237,28 +244,30 @@ def _flushed(before: float, applied: float, change: float, terms: float) -> floa
     return 0.0 if abs(after) <= _ROUND_OFF * (abs(before) + abs(applied) + terms) else after
 
 
+@njit(cache=True)
+def _largest(body: np.ndarray, b: int, column: int) -> float:
+    return max(body[b, column], body[b, column + 1], body[b, column + 2])
+
+
 @njit(cache=True, fastmath=_fast, error_model="numpy")
 def set_after(dimension: int, body: np.ndarray, v: np.ndarray, v_after: np.ndarray) -> None:
     """v⁺ = v + h M⁻¹ f̂ + M⁻¹ J λ, also in world axes into the columns VELOCITY and SPIN."""
     for b in range(body.shape[0] - 1):
+        shoved, twisted = _largest(body, b, CHANGE_TERMS), _largest(body, b, CHANGE_TERMS + 3)
         if dimension == 2:
+            u = 3 * b
             for a in range(2):
-                after = _flushed(
-                    v[3 * b + a], body[b, APPLIED + a], body[b, CHANGE + a], body[b, CHANGE_TERMS + a]
-                )
-                v_after[3 * b + a] = after
-                body[b, VELOCITY + a] = after
-            after = _flushed(v[3 * b + 2], 0.0, body[b, CHANGE + 5], body[b, CHANGE_TERMS + 5])
-            v_after[3 * b + 2] = after
-            body[b, SPIN + 2] = after
+                v_after[u + a] = _flushed(v[u + a], body[b, APPLIED + a], body[b, CHANGE + a], shoved)
+                body[b, VELOCITY + a] = v_after[u + a]
+            v_after[u + 2] = _flushed(v[u + 2], 0.0, body[b, CHANGE + 5], twisted)
+            body[b, SPIN + 2] = v_after[u + 2]
             continue
         u = 6 * b
         for a in range(3):
-            after = _flushed(v[u + a], body[b, APPLIED + a], body[b, CHANGE + a], body[b, CHANGE_TERMS + a])
-            v_after[u + a] = after
-            body[b, VELOCITY + a] = after
+            v_after[u + a] = _flushed(v[u + a], body[b, APPLIED + a], body[b, CHANGE + a], shoved)
+            body[b, VELOCITY + a] = v_after[u + a]
             v_after[u + 3 + a] = _flushed(
-                v[u + 3 + a], body[b, APPLIED_SPIN + a], body[b, CHANGE + 3 + a], body[b, CHANGE_TERMS + 3 + a]
+                v[u + 3 + a], body[b, APPLIED_SPIN + a], body[b, CHANGE + 3 + a], twisted
             )
         for a in range(3):
             r = ROTATION + 3 * a

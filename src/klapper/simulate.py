@@ -216,7 +216,7 @@ class _Loop:
         while self.snapshot.step < cut:
             after, samples, why = stretch.run(self.snapshot, cut - self.snapshot.step, self.every)
             if samples:
-                self._take(self._listed_or_logged(samples))
+                self._take(_as_samples(samples))
                 self.snapshot = after
             if why:
                 self.fallbacks += 1
@@ -257,9 +257,6 @@ class _Loop:
     def _take(self, samples: Samples) -> None:
         self.stretches.append(samples)
         self.worst_residual = max(self.worst_residual, float(samples.residual.max()))
-
-    def _listed_or_logged(self, samples: dict[str, Any]) -> Samples:
-        return samples if isinstance(samples, Samples) else Samples(**samples)
 
     def _energy(self) -> np.ndarray:
         s = self.snapshot
@@ -428,6 +425,11 @@ class _Gathered:
             state[hit] = IMPACT
         loaded = np.any(impulse != 0.0, axis=1)
         return contact[loaded], impulse[loaded], state[loaded]
+
+
+def _as_samples(arrays: dict[str, Any]) -> Samples:
+    loaded = arrays.get("loaded")
+    return Samples(**{**arrays, "loaded": None if loaded is None else Loaded(**loaded)})
 
 
 def _parts_of(state: Any) -> tuple[float, np.ndarray, np.ndarray]:

@@ -17,5 +17,5 @@ def stretch_for(system: System, step: float, theta: float, tolerance: float) -> 
     if form is not None:
         from klapper.schemes.rigid_stretch import RigidStretch
 
-        return RigidStretch(form, theta, step, tolerance)
+        return RigidStretch(form, theta, step, tolerance, start=system.start.time)
     return None

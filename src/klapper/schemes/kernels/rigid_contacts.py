@@ -36,7 +36,7 @@ _fast = {"contract"}
 def find_closed(
     pair: np.ndarray, centre: np.ndarray, ball: np.ndarray, plane: np.ndarray, closed: np.ndarray, count: int
 ) -> int:
-    """Append the places in the list of those pairs whose gap is not above zero; returns how many there are now."""
+    """Append the places in the list of those pairs that touch; returns how many there are now."""
     for k in range(pair.shape[0]):
         s, other = pair[k, BALL], pair[k, OTHER]
         if pair[k, KIND] == WITH_PLANE:
@@ -46,8 +46,8 @@ def find_closed(
             x = centre[s, 0] - centre[other, 0]
             y = centre[s, 1] - centre[other, 1]
             z = centre[s, 2] - centre[other, 2]
-            square = x * x + y * y + z * z
-            touches = square <= 1.000001 * reach * reach and math.sqrt(square) - reach <= TOUCHING
+            square, limit = x * x + y * y + z * z, 1.000001 * reach + TOUCHING
+            touches = square <= limit * limit and math.sqrt(square) - reach <= TOUCHING
         if touches:
             closed[count] = k
             count += 1

@@ -196,7 +196,9 @@ def set_own(dimension: int, body: np.ndarray, a: int, b: int, contact: np.ndarra
     size = _COUPLED * (nn + w11 + w22)
     plain = abs(n1) + abs(n2) <= size and (dimension == 2 or abs(w12) + abs(w11 - w22) <= size)
     contact[i, PLAIN] = 1.0 if plain else 0.0
-    if not plain:
+    if plain:
+        contact[i, SCHUR], contact[i, SCHUR + 1] = 1.0 / nn, 1.0 / w11
+    else:
         p, q = n1 / nn, n2 / nn
         s1, s2, cos, sin = eigen_2x2(w11 - p * n1, w12 - p * n2, w22 - q * n2, w11 + w22)
         contact[i, SCHUR], contact[i, SCHUR + 1] = s1, s2

@@ -24,6 +24,7 @@ from klapper.schemes.kernels.rigid_solve import new_momentum, solve, solve_one
 from klapper.schemes.kernels.rigid_tables import CONTACT_COLUMNS, KIND, NUMBER, Model
 
 _MARGIN = 0.25  # of the mean radius: gap up to which pairs are listed as near
+_LEAST_MARGIN = 1e-9  # [m]
 _ROOM = 16  # contacts for which there is room at first
 DONE, UNSOLVED, OVERFLOW = 0, 1, 2
 
@@ -67,7 +68,7 @@ def _margin(group: np.ndarray, ball: np.ndarray) -> float:
     total = 0.0
     for a in range(group.size):
         total += ball[group[a], 3]
-    return max(_MARGIN * total / max(group.size, 1), 1e-300)
+    return max(_MARGIN * total / max(group.size, 1), _LEAST_MARGIN)
 
 
 @njit(cache=True, error_model="numpy")

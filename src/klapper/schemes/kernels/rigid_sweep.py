@@ -79,11 +79,10 @@ def plain_answer(
     contact: np.ndarray, i: int, f: tuple[float, float, float], v: tuple[float, float, float]
 ) -> tuple[float, float, float]:
     """Impulses of a contact whose own W is diagonal and the same in all tangential directions."""
-    n0 = f[0] - v[0] / contact[i, OWN]
+    n0 = f[0] - v[0] * contact[i, SCHUR]
     if n0 <= 0.0:
         return 0.0, 0.0, 0.0
-    weight = contact[i, OWN + 3]
-    n1, n2 = f[1] - v[1] / weight, f[2] - v[2] / weight
+    n1, n2 = f[1] - v[1] * contact[i, SCHUR + 1], f[2] - v[2] * contact[i, SCHUR + 1]
     radius, square = contact[i, FRICTION] * n0, n1 * n1 + n2 * n2
     if square > radius * radius:
         shrink = radius / math.sqrt(square)

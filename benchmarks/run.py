@@ -1,6 +1,6 @@
 """Times klapper against Siconos and quantecon on the same problems and writes the tables to the manual.
 
-    python -m benchmarks.run [--quick] [--only lcp|friction]
+    python -m benchmarks.run [--quick] [--only lcp|friction|dynamics]
 
 A peer that is not found is named in one line and left out. Every answer is checked by the residual of
 `benchmarks/measure.py`; an answer that misses its tolerance does not count.
@@ -22,6 +22,7 @@ import numpy as np
 from rich.console import Console
 
 from benchmarks import measure, problems, sides
+from benchmarks.dynamics import run as dynamics
 from benchmarks.sides import Answer, Side, SideFailed
 from benchmarks.tables import Table, duration, ratio, verdict
 
@@ -78,15 +79,17 @@ class Bench:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.run", description="Time klapper against its peers.")
     parser.add_argument("--quick", action="store_true", help="small sizes only")
-    parser.add_argument("--only", choices=("lcp", "friction"), help="one of the two parts")
+    parser.add_argument("--only", choices=("lcp", "friction", "dynamics"), help="one of the three parts")
     parser.add_argument("--siconos-python", default="/usr/bin/python3", help="interpreter that has siconos")
     parser.add_argument("--output", type=Path, default=PAGE, help="Markdown file to write")
     options = parser.parse_args(arguments)
-    bench = find_sides(
-        options.siconos_python,
-        quick=options.quick,
-        console=Console(width=None if sys.stdout.isatty() else 150),
-    )
+    console = Console(width=None if sys.stdout.isatty() else 150)
+    if options.only in (None, "dynamics"):
+        time_stepping = options.output.with_name("benchmarks_dynamics.md")
+        dynamics.write(options.siconos_python, quick=options.quick, console=console, output=time_stepping)
+    if options.only == "dynamics":
+        return
+    bench = find_sides(options.siconos_python, quick=options.quick, console=console)
     tables = []
     if options.only != "friction":
         tables += linear_tables(bench)

@@ -68,16 +68,32 @@ def gap_to_ball(centre: np.ndarray, s: int, other: int, reach: float) -> float:
     return math.sqrt(x * x + y * y + z * z) - reach
 
 
-@njit(cache=True, fastmath=_fast, error_model="numpy")
+@njit(cache=True, inline="always", fastmath=_fast, error_model="numpy")
 def gap_of(pair: np.ndarray, k: int, centre: np.ndarray, ball: np.ndarray, plane: np.ndarray) -> float:
     """Gap of the k-th pair of a list."""
     s, other = pair[k, BALL], pair[k, OTHER]
     if pair[k, KIND] == WITH_PLANE:
-        return gap_to_plane(centre, s, ball[s, 3], plane, other)
-    return gap_to_ball(centre, s, other, ball[s, 3] + ball[other, 3])
+        gap = gap_to_plane(centre, s, ball[s, 3], plane, other)
+    else:
+        gap = gap_to_ball(centre, s, other, ball[s, 3] + ball[other, 3])
+    return gap
 
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
+def _first_tangent(x: float, y: float, z: float) -> tuple[float, float, float]:
+    """e × n / |e × n| with e the axis of the smallest |n_i|."""
+    ax, ay, az = abs(x), abs(y), abs(z)
+    if ax <= ay and ax <= az:
+        length = 1.0 / math.sqrt(y * y + z * z)
+        return 0.0, -z * length, y * length
+    if ay <= az:
+        length = 1.0 / math.sqrt(x * x + z * z)
+        return z * length, 0.0, -x * length
+    length = 1.0 / math.sqrt(x * x + y * y)
+    return -y * length, x * length, 0.0
+
+
+@njit(cache=True, inline="always", fastmath=_fast, error_model="numpy")
 def set_frame(
     dimension: int,
     pair: np.ndarray,
@@ -100,26 +116,16 @@ def set_frame(
         else:
             x, y, z = 1.0, 0.0, 0.0
     contact[i, NORMAL], contact[i, NORMAL + 1], contact[i, NORMAL + 2] = x, y, z
-    t, t2 = TANGENT_1, TANGENT_2
-    if dimension == 2:
-        contact[i, t], contact[i, t + 1], contact[i, t + 2] = y, -x, 0.0
-        contact[i, t2], contact[i, t2 + 1], contact[i, t2 + 2] = 0.0, 0.0, 0.0
-        return
-    ax, ay, az = abs(x), abs(y), abs(z)
-    if ax <= ay and ax <= az:
-        length = 1.0 / math.sqrt(y * y + z * z)
-        p, q, r = 0.0, -z * length, y * length
-    elif ay <= az:
-        length = 1.0 / math.sqrt(x * x + z * z)
-        p, q, r = z * length, 0.0, -x * length
-    else:
-        length = 1.0 / math.sqrt(x * x + y * y)
-        p, q, r = -y * length, x * length, 0.0
+    p, q, r = (y, -x, 0.0) if dimension == 2 else _first_tangent(x, y, z)
+    t = TANGENT_1
     contact[i, t], contact[i, t + 1], contact[i, t + 2] = p, q, r
-    contact[i, t2], contact[i, t2 + 1], contact[i, t2 + 2] = y * r - z * q, z * p - x * r, x * q - y * p
+    t = TANGENT_2
+    space = 1.0 if dimension == 3 else 0.0
+    contact[i, t], contact[i, t + 1] = space * (y * r - z * q), space * (z * p - x * r)
+    contact[i, t + 2] = space * (x * q - y * p)
 
 
-@njit(cache=True, fastmath=_fast, error_model="numpy")
+@njit(cache=True, inline="always", fastmath=_fast, error_model="numpy")
 def set_arms(
     pair: np.ndarray,
     k: int,
@@ -133,16 +139,13 @@ def set_arms(
 ) -> None:
     """Arms from the centres of the bodies a and b to the contact points."""
     s, other = pair[k, BALL], pair[k, OTHER]
-    radius = ball[s, 3]
+    with_plane = pair[k, KIND] == WITH_PLANE
+    radius, other_radius = ball[s, 3], 0.0 if with_plane else ball[other, 3]
     for c in range(3):
-        contact[i, ARM_A + c] = centre[s, c] - body[a, PLACE + c] - radius * contact[i, NORMAL + c]
-    if pair[k, KIND] == WITH_PLANE:
-        for c in range(3):
-            contact[i, ARM_B + c] = 0.0
-        return
-    radius = ball[other, 3]
-    for c in range(3):
-        contact[i, ARM_B + c] = centre[other, c] - body[b, PLACE + c] + radius * contact[i, NORMAL + c]
+        normal = contact[i, NORMAL + c]
+        contact[i, ARM_A + c] = centre[s, c] - body[a, PLACE + c] - radius * normal
+        to_other = 0.0 if with_plane else centre[other, c] - body[b, PLACE + c]
+        contact[i, ARM_B + c] = to_other + other_radius * normal
 
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
@@ -171,7 +174,7 @@ def _dot(a: tuple[float, float, float], b: tuple[float, float, float]) -> float:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@njit(cache=True, fastmath=_fast, error_model="numpy")
+@njit(cache=True, inline="always", fastmath=_fast, error_model="numpy")
 def set_own(dimension: int, body: np.ndarray, a: int, b: int, contact: np.ndarray, i: int) -> None:
     """The contact's own W = Jᵀ M⁻¹ J from its two bodies, and the spectrum of its Schur complement."""
     light = body[a, INVERSE_MASS] + body[b, INVERSE_MASS]

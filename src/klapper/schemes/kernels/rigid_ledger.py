@@ -23,7 +23,7 @@ from klapper.schemes.kernels.rigid_tables import (
 _fast = {"contract"}
 
 
-@njit(cache=True, fastmath=_fast, error_model="numpy")
+@njit(cache=True, inline="always", fastmath=_fast, error_model="numpy")
 def kinetic_energy(dimension: int, body: np.ndarray, v: np.ndarray) -> float:
     """½ Σ m ẋ² + ½ Σ ω · I ω."""
     total = 0.0
@@ -38,7 +38,7 @@ def kinetic_energy(dimension: int, body: np.ndarray, v: np.ndarray) -> float:
     return 0.5 * total
 
 
-@njit(cache=True, fastmath=_fast, error_model="numpy")
+@njit(cache=True, inline="always", fastmath=_fast, error_model="numpy")
 def potential_energy(dimension: int, gravity: np.ndarray, body: np.ndarray, q: np.ndarray) -> float:
     """−Σ m g · x."""
     total = 0.0

@@ -19,6 +19,7 @@ from klapper.schemes.kernels.rigid_tables import (
     BODY_B,
     FRICTION,
     NUMBER,
+    OWN,
     VELOCITY,
 )
 
@@ -55,23 +56,37 @@ class Log(NamedTuple):
 
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
-def contact_state(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.ndarray, i: int) -> int:
-    """OPEN, STICK, SLIP or IMPACT of contact i, from the velocities after the step.
+def _state(
+    f: tuple[float, float, float],
+    v: tuple[float, float, float],
+    approach: float,
+    smooth: float,
+    normal: float,
+    weight: float,
+    mu: float,
+) -> int:
+    """OPEN, STICK, SLIP or IMPACT from impulses f and velocities v after the step.
 
-    An impact approaches faster than the applied forces of two steps could make it.
+    An impact approaches faster than the applied forces of two steps, ``smooth`` each, could make it.
     """
-    if not impulse[i, 0] > 0.0:
+    if not f[0] > 0.0:
         return OPEN
-    a, b = link[i, BODY_A], link[i, BODY_B]
-    approach = -contact[i, APPROACH]
-    if approach > 0.0:
-        smooth = abs(contact_velocity(body, APPLIED, contact, i, a, b)[0])
-        if approach > 2.0 * smooth + 1e-12 * approach:
-            return IMPACT
-    if contact[i, FRICTION] == 0.0:
+    if approach > 2.0 * smooth + 1e-12 * abs(approach):
+        return IMPACT
+    if mu == 0.0 or natural_map(f, v, normal, weight, mu)[1]:
         return SLIP
-    vn, v1, v2 = contact_velocity(body, VELOCITY, contact, i, a, b)
-    return SLIP if natural_map(contact, i, impulse, vn, v1, v2)[1] else STICK
+    return STICK
+
+
+@njit(cache=True, inline="always", fastmath=_fast, error_model="numpy")
+def contact_state(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.ndarray, i: int) -> int:
+    """State of contact i after the step."""
+    a, b = link[i, BODY_A], link[i, BODY_B]
+    smooth = abs(contact_velocity(body, APPLIED, contact, i, a, b)[0])
+    v = contact_velocity(body, VELOCITY, contact, i, a, b)
+    f = (impulse[i, 0], impulse[i, 1], impulse[i, 2])
+    weight = max(contact[i, OWN + 3], contact[i, OWN + 5])
+    return _state(f, v, -contact[i, APPROACH], smooth, contact[i, OWN], weight, contact[i, FRICTION])
 
 
 @njit(cache=True, error_model="numpy")

@@ -42,7 +42,7 @@ from klapper.schemes.kernels.rigid_tables import (
 _fast = {"contract"}
 
 
-@njit(cache=True, fastmath=_fast, error_model="numpy")
+@njit(cache=True, inline="always", fastmath=_fast, error_model="numpy")
 def push(
     body: np.ndarray, b: int, contact: np.ndarray, i: int, arm: int, x: float, y: float, z: float
 ) -> None:
@@ -61,7 +61,7 @@ def push(
     body[b, SPIN + 2] += xz * m1 + yz * m2 + zz * m3
 
 
-@njit(cache=True, fastmath=_fast, error_model="numpy")
+@njit(cache=True, inline="always", fastmath=_fast, error_model="numpy")
 def push_both(
     body: np.ndarray, a: int, b: int, contact: np.ndarray, i: int, d0: float, d1: float, d2: float
 ) -> None:
@@ -76,14 +76,14 @@ def push_both(
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
 def plain_answer(
-    contact: np.ndarray, i: int, f: tuple[float, float, float], v: tuple[float, float, float]
+    f: tuple[float, float, float], v: tuple[float, float, float], heavy: float, rough: float, mu: float
 ) -> tuple[float, float, float]:
-    """Impulses of a contact whose own W is diagonal and the same in all tangential directions."""
-    n0 = f[0] - v[0] * contact[i, SCHUR]
+    """Impulses of a contact with W = diag(1/heavy, 1/rough, 1/rough), from its impulses f and velocities v."""
+    n0 = f[0] - v[0] * heavy
     if n0 <= 0.0:
         return 0.0, 0.0, 0.0
-    n1, n2 = f[1] - v[1] * contact[i, SCHUR + 1], f[2] - v[2] * contact[i, SCHUR + 1]
-    radius, square = contact[i, FRICTION] * n0, n1 * n1 + n2 * n2
+    n1, n2 = f[1] - v[1] * rough, f[2] - v[2] * rough
+    radius, square = mu * n0, n1 * n1 + n2 * n2
     if square > radius * radius:
         shrink = radius / math.sqrt(square)
         n1, n2 = shrink * n1, shrink * n2
@@ -92,19 +92,21 @@ def plain_answer(
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
 def coupled_answer(
-    contact: np.ndarray, i: int, f: tuple[float, float, float], v: tuple[float, float, float]
-) -> tuple[float, float, float]:
-    """Impulses of a contact of any kind."""
-    w0, w1, w2 = contact[i, OWN], contact[i, OWN + 1], contact[i, OWN + 2]
-    w11, w12, w22 = contact[i, OWN + 3], contact[i, OWN + 4], contact[i, OWN + 5]
+    f: tuple[float, float, float],
+    v: tuple[float, float, float],
+    normal: tuple[float, float, float],
+    tangential: tuple[float, float, float],
+    schur: tuple[float, float, float, float],
+    mu: float,
+    kappa: float,
+) -> tuple[float, float, float, float]:
+    """Impulses and κ of any contact, from its impulses f, velocities v and own W: (nn, n1, n2), (11, 12, 22)."""
+    w0, w1, w2 = normal
+    w11, w12, w22 = tangential
     qn = v[0] - w0 * f[0] - w1 * f[1] - w2 * f[2]
     q1 = v[1] - w1 * f[0] - w11 * f[1] - w12 * f[2]
     q2 = v[2] - w2 * f[0] - w12 * f[1] - w22 * f[2]
-    schur = (contact[i, SCHUR], contact[i, SCHUR + 1], contact[i, SCHUR + 2], contact[i, SCHUR + 3])
-    n0, n1, n2, contact[i, KAPPA] = solve_contact(
-        (qn, q1, q2), (w0, w1, w2), schur, schur, contact[i, FRICTION], 0.0, contact[i, KAPPA]
-    )
-    return n0, n1, n2
+    return solve_contact((qn, q1, q2), normal, schur, schur, mu, 0.0, kappa)
 
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
@@ -118,13 +120,22 @@ def sweep(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.n
         f = (impulse[i, 0], impulse[i, 1], impulse[i, 2])
         if f[0] == 0.0 and v[0] >= 0.0:
             continue
+        s0, s1, s2, s3 = contact[i, SCHUR], contact[i, SCHUR + 1], contact[i, SCHUR + 2], contact[i, SCHUR + 3]
+        w0, w11, w22, mu = contact[i, OWN], contact[i, OWN + 3], contact[i, OWN + 5], contact[i, FRICTION]
         if contact[i, PLAIN] != 0.0:
-            n0, n1, n2 = plain_answer(contact, i, f, v)
+            n0, n1, n2 = plain_answer(f, v, s0, s1, mu)
         else:
-            n0, n1, n2 = coupled_answer(contact, i, f, v)
+            n0, n1, n2, contact[i, KAPPA] = coupled_answer(
+                f,
+                v,
+                (w0, contact[i, OWN + 1], contact[i, OWN + 2]),
+                (w11, contact[i, OWN + 4], w22),
+                (s0, s1, s2, s3),
+                mu,
+                contact[i, KAPPA],
+            )
         d0, d1, d2 = n0 - f[0], n1 - f[1], n2 - f[2]
-        change = abs(d0) * contact[i, OWN]
-        change += (abs(d1) + abs(d2)) * max(contact[i, OWN + 3], contact[i, OWN + 5])
+        change = abs(d0) * w0 + (abs(d1) + abs(d2)) * max(w11, w22)
         if not change > 0.0:
             if change != change:
                 return math.nan
@@ -187,20 +198,21 @@ def velocity_scale(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impu
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
 def natural_map(
-    contact: np.ndarray, i: int, impulse: np.ndarray, vn: float, v1: float, v2: float
+    f: tuple[float, float, float], v: tuple[float, float, float], normal: float, weight: float, mu: float
 ) -> tuple[float, bool]:
-    """Distance [m/s] of contact i from λ = prox(λ − v) in velocity units, and whether it slips."""
-    normal, weight = contact[i, OWN], max(contact[i, OWN + 3], contact[i, OWN + 5])
-    f0 = impulse[i, 0] * normal
-    worst = abs(min(f0, vn))
-    f1, f2 = impulse[i, 1] * weight, impulse[i, 2] * weight
-    radius = contact[i, FRICTION] * impulse[i, 0] * weight
-    z1, z2 = f1 - v1, f2 - v2
+    """Distance [m/s] of a contact from λ = prox(λ − v) in velocity units, and whether it slips.
+
+    ``normal`` and ``weight`` turn normal and tangential impulses into velocities.
+    """
+    worst = abs(min(f[0] * normal, v[0]))
+    f1, f2 = f[1] * weight, f[2] * weight
+    radius = mu * f[0] * weight
+    z1, z2 = f1 - v[1], f2 - v[2]
     size = math.sqrt(z1 * z1 + z2 * z2)
     slips = size > radius
-    if slips:
-        z1, z2 = z1 * (radius / size), z2 * (radius / size)
-    return max(worst, math.sqrt((f1 - z1) ** 2 + (f2 - z2) ** 2)), slips
+    shrink = radius / size if slips else 1.0
+    d1, d2 = f1 - shrink * z1, f2 - shrink * z2
+    return max(worst, math.sqrt(d1 * d1 + d2 * d2)), slips
 
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
@@ -209,5 +221,8 @@ def residual(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: n
     worst = 0.0
     for i in range(count):
         vn, v1, v2 = contact_velocity(body, VELOCITY, contact, i, link[i, BODY_A], link[i, BODY_B])
-        worst = max(worst, natural_map(contact, i, impulse, vn + contact[i, BOUNCE], v1, v2)[0])
+        f = (impulse[i, 0], impulse[i, 1], impulse[i, 2])
+        v = (vn + contact[i, BOUNCE], v1, v2)
+        weight = max(contact[i, OWN + 3], contact[i, OWN + 5])
+        worst = max(worst, natural_map(f, v, contact[i, OWN], weight, contact[i, FRICTION])[0])
     return worst

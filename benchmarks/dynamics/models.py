@@ -241,7 +241,7 @@ class SettlingSpheres:
     restitution: float = 0.0
     gravity: float = GRAVITY
     step: float = 1e-3
-    until: float = 1.0
+    until: float = 0.6
     theta: float = 0.5
     tolerance: float = 1e-4
     sweeps: int = 100
@@ -301,7 +301,7 @@ def cases(*, quick: bool = False) -> dict[str, Model]:
         "block above the limit": InclinedBlock(angle_deg=30.0, until=10.0 if quick else 20.0),
         "bar, theta 1/2": ImpactingBar(),
         "bar, theta 1": ImpactingBar(theta=1.0),
-        "spheres": SettlingSpheres(per_edge=5 if quick else 10, until=0.5 if quick else 1.0),
+        "spheres": SettlingSpheres(per_edge=5, until=0.4) if quick else SettlingSpheres(),
     }
 
 

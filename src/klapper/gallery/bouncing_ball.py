@@ -12,7 +12,7 @@ have strict bounds.
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from math import inf, sqrt
+from math import inf, log, sqrt
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -69,13 +69,20 @@ class Ball:
 
     def heights(self, time: np.ndarray) -> np.ndarray:
         """Height (s,) [m] in closed form at times (s,)."""
-        end, speed = self.fall, self.gravity * self.fall
-        heights = np.where(time <= end, self.height - 0.5 * self.gravity * time**2, 0.0)
-        while (speed := self.restitution * speed) > 1e-9 * self.gravity * self.fall and end < time[-1]:
-            since = time - end
-            end += 2 * speed / self.gravity
-            now = (since > 0.0) & (time <= end)
-            heights[now] = since[now] * (speed - 0.5 * self.gravity * since[now])
+        g, e, fall = self.gravity, self.restitution, self.fall
+        heights = np.where(time <= fall, self.height - 0.5 * g * time**2, 0.0)
+        flies = (time > fall) & (time < self.rest)
+        since = time[flies] - fall
+        if e == 0.0:
+            return heights
+        if e == 1.0:
+            back = np.floor(since / (2 * fall)) * 2 * fall
+            speed = g * fall
+        else:  # flights before are a geometric series
+            number = np.floor(np.log1p(-since * (1 - e) / (2 * fall * e)) / log(e))
+            back = -2 * fall * e * np.expm1(number * log(e)) / (1 - e)
+            speed = g * fall * e ** (number + 1)
+        heights[flies] = (since - back) * (speed - 0.5 * g * (since - back))
         return heights
 
 
@@ -183,9 +190,9 @@ def _possible_heights(
             found.append(ball.height - 0.5 * g * time**2)
             continue
         slow, fast = flight.speeds
-        soonest, latest = flights[number - 1].impact_speeds[1], 2 * fast / g + step
-        first = max(time - flight.crossings[1], (slow - ball.restitution * soonest) / g)
-        last = min(time - flight.crossings[0], latest)
+        start_speed = ball.restitution * flights[number - 1].impact_speeds[1]
+        first = max(time - flight.crossings[1], (slow - start_speed) / g)
+        last = min(time - flight.crossings[0], 2 * fast / g + step)
         found += [s * (v - 0.5 * g * s) for s in (first, last) for v in flight.speeds]
         if first < fast / g < last:
             found.append(0.5 * fast**2 / g)

@@ -142,7 +142,9 @@ def difference(model: Model, one: Trajectory, other: Trajectory) -> float:
         return_indices=True,
     )
     if common.size == 0:
-        raise ValueError("The two trajectories have no sample time in common; sample both at the model's steps.")
+        raise ValueError(
+            "The two trajectories have no sample time in common; sample both at the model's steps."
+        )
     apart = one["position"][first] - other["position"][second]
     if isinstance(model, SettlingSpheres):
         return float(np.abs(apart[..., 2].mean(axis=1)).max())

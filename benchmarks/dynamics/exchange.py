@@ -51,9 +51,14 @@ def serve(version: str, run: Callable[[Model, int], list[Run]]) -> None:
     if str(request["task"]) == "version":
         np.savez(sys.argv[2], version=version)
         return
-    runs = run(from_text(str(request["model"])), int(request["repeats"]))
+    try:
+        runs = run(from_text(str(request["model"])), int(request["repeats"]))
+    except NotModelled as reason:
+        sys.exit(str(reason))
     reports = [{k: v for k, v in asdict(each).items() if k != "trajectory"} for each in runs]
-    arrays = {f"{i} {k}": v for i, each in enumerate(runs) for k, v in each.trajectory.items()}
+    arrays: dict[str, Any] = {
+        f"{i} {k}": v for i, each in enumerate(runs) for k, v in each.trajectory.items()
+    }
     np.savez(sys.argv[2], version=version, reports=json.dumps(reports), **arrays)
 
 
@@ -65,7 +70,7 @@ def ask(
     results = []
     for number, report in enumerate(json.loads(str(answer["reports"]))):
         head = f"{number} "
-        trajectory = {k[len(head) :]: v for k, v in answer.items() if k.startswith(head)}
+        trajectory: dict[str, Any] = {k[len(head) :]: v for k, v in answer.items() if k.startswith(head)}
         path = folder / (_file_name(side.name, case, number) + ".npz")
         np.savez_compressed(path, **trajectory)
         results.append(

@@ -11,6 +11,7 @@ second, untimed run gives the trajectory.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
 from typing import Any
@@ -23,8 +24,7 @@ from benchmarks.dynamics.exchange import NotModelled, Run, serve
 from benchmarks.dynamics.models import BouncingBall, InclinedBlock, MassChain, Model, SettlingSpheres
 
 CONTACT_STEPS = 20  # one bounce lasts so many steps
-FINER = 10  # steps within one step of the model, where stiffness asks for it
-SPHERES_FINER = 5
+CHAIN_FINER, BLOCK_FINER, SPHERES_FINER = 10, 5, 5  # steps within one step of the model
 FRICTION_ZONE = 1e-3  # m/s, friction grows linearly up to this sliding speed
 SAMPLES = 20  # of the spheres
 RADIUS = 0.1  # m, of the sphere that stands for the block
@@ -38,15 +38,21 @@ def run(model: Model, repeats: int) -> list[Run]:
         every = max(1, round(1e-3 / model.step))
         return [timed(model, build_ball, solver, "RK44, linear contact", repeats, finer=1, every=every)]
     if isinstance(model, MassChain):
-        return [timed(model, build_chain, solver, "RK44, linear contact", repeats, finer=FINER, every=10)]
+        return [
+            timed(model, build_chain, solver, "RK44, linear contact", repeats, finer=CHAIN_FINER, every=10)
+        ]
     zone = f"friction zone {1e3 * FRICTION_ZONE:g} mm/s"
     if isinstance(model, InclinedBlock):
-        return [timed(model, build_block, solver, f"RK44, {zone}", repeats, finer=FINER, every=10)]
+        return [timed(model, build_block, solver, f"RK44, {zone}", repeats, finer=BLOCK_FINER, every=10)]
     if isinstance(model, SettlingSpheres):
         every = model.steps // SAMPLES
         solver = exu.DynamicSolverType.ExplicitEuler  # as accurate here as RK44, the contacts being damped
-        return [timed(model, build_spheres, solver, f"explicit Euler, {zone}", 0, finer=SPHERES_FINER, every=every)]
-    raise NotModelled(f"{model.kind}: its penalty contact adds nothing to the chain")
+        return [
+            timed(
+                model, build_spheres, solver, f"explicit Euler, {zone}", 0, finer=SPHERES_FINER, every=every
+            )
+        ]
+    raise NotModelled(f"Exudyn's {model.kind} is left out, its penalty would decide the result")
 
 
 def timed(
@@ -90,7 +96,7 @@ def advance(system: Any, solver: Any, step: float, steps: int) -> float:
     settings.linearSolver.solverType = exu.LinearSolverType.EigenSparse
     settings.solution.file.write = False
     settings.solution.sensors.active = False
-    stepping = exu.MainSolverExplicit()
+    stepping: Any = exu.MainSolverExplicit()
     stepping.InitializeSolver(system, settings)
     start = time.perf_counter()
     stepping.SolveSteps(system, settings)
@@ -101,7 +107,7 @@ def advance(system: Any, solver: Any, step: float, steps: int) -> float:
 
 
 def build_ball(model: BouncingBall, step: float) -> Built:
-    system = exu.SystemContainer().AddSystem()
+    system: Any = exu.SystemContainer().AddSystem()
     ground = _ground_coordinate(system)
     ball = _mass_on_a_line(system, model.mass, model.height, 0.0, -model.mass * model.gravity)
     _contact_on_a_line(system, ground, ball, model.mass, model.restitution, step)
@@ -115,7 +121,7 @@ def build_ball(model: BouncingBall, step: float) -> Built:
 
 
 def build_chain(model: MassChain, step: float) -> Built:
-    system = exu.SystemContainer().AddSystem()
+    system: Any = exu.SystemContainer().AddSystem()
     ground = _ground_coordinate(system)
     masses = [
         _mass_on_a_line(system, model.mass, place, speed, force)
@@ -124,7 +130,7 @@ def build_chain(model: MassChain, step: float) -> Built:
     for mass in masses:
         spring = items.CoordinateSpringDamper(markerNumbers=[ground, mass], stiffness=model.stiffness)
         system.AddObject(spring)
-    for left, right in zip(masses[:-1], masses[1:], strict=True):
+    for left, right in itertools.pairwise(masses):
         _contact_on_a_line(system, left, right, 0.5 * model.mass, model.restitution, step)
     system.Assemble()
 
@@ -137,7 +143,7 @@ def build_chain(model: MassChain, step: float) -> Built:
 
 def build_block(model: InclinedBlock, step: float) -> Built:
     """A mass point with a sphere around it on two large triangles, in the axes (tangent 1, tangent 2, normal)."""
-    system = exu.SystemContainer().AddSystem()
+    system: Any = exu.SystemContainer().AddSystem()
     normal, first, second = model.gravity_vector()
     node = system.AddNode(items.NodePoint(referenceCoordinates=[0.0, 0.0, RADIUS]))
     system.AddObject(items.ObjectMassPoint(mass=model.mass, nodeNumber=node))
@@ -161,7 +167,7 @@ def build_block(model: InclinedBlock, step: float) -> Built:
 
 
 def build_spheres(model: SettlingSpheres, step: float) -> Built:
-    system = exu.SystemContainer().AddSystem()
+    system: Any = exu.SystemContainer().AddSystem()
     markers = []
     for centre in model.centres():
         place = [*centre, 0.0, 0.0, 0.0]

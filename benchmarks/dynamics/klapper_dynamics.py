@@ -46,7 +46,8 @@ def chain(model: MassChain) -> LinearSystem:
         position=model.positions(),
         velocity=model.velocities(),
         contacts=[
-            Contact(f"{i}-{i + 1}", normal=row, restitution=model.restitution) for i, row in enumerate(opening)
+            Contact(f"{i}-{i + 1}", normal=row, restitution=model.restitution)
+            for i, row in enumerate(opening)
         ],
     )
 
@@ -73,7 +74,9 @@ def spheres(model: SettlingSpheres) -> System:
         for i, plane in enumerate(model.planes())
     ]
     balls = [
-        world.body(f"sphere {i}", mass=model.mass, inertia=np.full(3, model.inertia), at=centre).sphere(model.radius)
+        world.body(f"sphere {i}", mass=model.mass, inertia=np.full(3, model.inertia), at=centre).sphere(
+            model.radius
+        )
         for i, centre in enumerate(model.centres())
     ]
     world.search(balls, walls, friction=model.friction, restitution=model.restitution)

@@ -115,7 +115,9 @@ class MassChain:
     def energy(self, positions: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """Kinetic energy and energy of springs and pre-stress [J], zero at the springs' rest."""
         stretch = positions - self.forces() / self.stiffness
-        return 0.5 * self.mass * (velocities**2).sum(axis=-1) + 0.5 * self.stiffness * (stretch**2).sum(axis=-1)
+        return 0.5 * self.mass * (velocities**2).sum(axis=-1) + 0.5 * self.stiffness * (stretch**2).sum(
+            axis=-1
+        )
 
 
 @dataclass(frozen=True)
@@ -317,4 +319,4 @@ def from_text(text: str) -> Model:
 
 
 def _steps(until: float, step: float) -> int:
-    return int(round(until / step))
+    return round(until / step)

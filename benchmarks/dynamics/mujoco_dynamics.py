@@ -40,7 +40,9 @@ def run(model: Model, repeats: int) -> list[Run]:
             for ratio in (1, 100)
         ]  # fmt: skip
     if isinstance(model, SettlingSpheres):
-        settings = "implicitfast, elliptic cone, CG, time constant 5 steps, tolerance and iterations as default"
+        settings = (
+            "implicitfast, elliptic cone, CG, time constant 5 steps, tolerance and iterations as default"
+        )
         return [timed(model, spheres(model), settings, 0, spheres_sample, every=model.steps // SAMPLES)]
     raise NotModelled(f"MuJoCo has no {model.kind}")
 
@@ -71,9 +73,7 @@ def ball(model: BouncingBall) -> str:
     """Half a period of the undamped contact spring lasts CONTACT_STEPS steps."""
     frequency = np.pi / (CONTACT_STEPS * model.step)
     stiffness, damping = frequency**2, 2.0 * damping_ratio(model.restitution) * frequency
-    contact = (
-        f'condim="1" solref="{-stiffness} {-damping}" solimp="{IMPEDANCE} {IMPEDANCE} 0.001" margin="0" gap="0"'
-    )
+    contact = f'condim="1" solref="{-stiffness} {-damping}" solimp="{IMPEDANCE} {IMPEDANCE} 0.001" margin="0" gap="0"'
     return _world(
         f'timestep="{model.step}" gravity="0 0 {-model.gravity}" integrator="implicitfast"',
         f'<geom type="plane" size="1 1 1" {contact}/>'

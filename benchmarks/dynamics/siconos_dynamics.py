@@ -15,6 +15,7 @@ instance a release build of Siconos' kernel; empty, it leaves the package as it 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import subprocess
 import sys
@@ -127,7 +128,7 @@ def build_chain(model: MassChain) -> Built:
     law = sk.NewtonImpactNSL(model.restitution)
     links = [
         (sk.Interaction(law, sk.LagrangianLinearTIR(np.array([[-1.0, 1.0]]))), pair)
-        for pair in zip(masses[:-1], masses[1:], strict=True)
+        for pair in itertools.pairwise(masses)
     ]
     return simulation(model, masses, links, sk.LCP())
 

@@ -344,7 +344,7 @@ class _Loop:
             "ledger": "closes" if closed else "does not close",
         }
         if self.listed and self.layout.contacts:
-            audit["largest penetration"] = float(max(-np.nanmin(samples.gap, initial=0.0), 0.0))
+            audit["largest penetration"] = float(-np.nanmin(samples.gap, initial=0.0)) + 0.0
         if self.fallbacks:
             audit["steps by the general path"] = self.fallbacks
         audit.update(self._force_uniqueness(samples))

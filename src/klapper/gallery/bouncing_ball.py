@@ -71,17 +71,18 @@ class Ball:
         """Height (s,) [m] in closed form at times (s,)."""
         g, e, fall = self.gravity, self.restitution, self.fall
         heights = np.where(time <= fall, self.height - 0.5 * g * time**2, 0.0)
-        flies = (time > fall) & (time < self.rest)
-        since = time[flies] - fall
         if e == 0.0:
             return heights
+        flies = (time > fall) & (time < self.rest)
+        since = time[flies] - fall
         if e == 1.0:
-            back = np.floor(since / (2 * fall)) * 2 * fall
-            speed = g * fall
-        else:  # flights before are a geometric series
-            number = np.floor(np.log1p(-since * (1 - e) / (2 * fall * e)) / log(e))
+            number = np.floor(since / (2 * fall))  # of flights before
+            back = 2 * fall * number
+        else:  # their durations are a geometric series
+            share = np.minimum(since * (1 - e) / (2 * fall * e), 1 - 1e-15)
+            number = np.floor(np.log1p(-share) / log(e))
             back = -2 * fall * e * np.expm1(number * log(e)) / (1 - e)
-            speed = g * fall * e ** (number + 1)
+        speed = g * fall * e ** (number + 1)
         heights[flies] = (since - back) * (speed - 0.5 * g * (since - back))
         return heights
 

@@ -231,7 +231,7 @@ def _matrix(given: Any, name: str, size: int | None, symmetry: int) -> Any:
     """A checked matrix, sparse if mostly empty; None for a missing or zero one (but the mass)."""
     if given is None:
         return None
-    matrix = given if sparse.issparse(given) else np.asarray(given, dtype=float)
+    matrix = sparse.csr_array(given) if sparse.issparse(given) else np.asarray(given, dtype=float)
     if matrix.ndim == 1:
         matrix = sparse.diags_array(matrix).tocsr() if matrix.size > 8 else np.diag(matrix)
     if (

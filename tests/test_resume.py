@@ -16,11 +16,30 @@ import numpy as np
 import pytest
 
 import klapper.simulate as simulate_module
-from klapper.mechanics import Anisotropic, Contact, FrictionElement, FunctionSystem, Harmonic, LinearSystem, System
+from klapper.mechanics import (
+    Anisotropic,
+    Contact,
+    FrictionElement,
+    FunctionSystem,
+    Harmonic,
+    LinearSystem,
+    System,
+)
 from klapper.results import Run, read
 from klapper.schemes import Moreau
 
-ARRAYS = ("step", "time", "position", "velocity", "gap", "impulse", "state", "constraint_impulse", "energy", "residual")
+ARRAYS = (
+    "step",
+    "time",
+    "position",
+    "velocity",
+    "gap",
+    "impulse",
+    "state",
+    "constraint_impulse",
+    "energy",
+    "residual",
+)
 
 
 def chain() -> tuple[System, float, Moreau, int]:
@@ -82,7 +101,10 @@ def run_case(name: str, folder: str | None = None, *, share: float = 1.0) -> Run
 @pytest.mark.parametrize(("name", "kills"), [("chain", 10), ("pendulum", 10), ("adaptive", 6)])
 def test_killed_at_random_moments(name: str, kills: int, tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, __file__, name, str(tmp_path), str(kills)], capture_output=True, text=True, timeout=300
+        [sys.executable, __file__, name, str(tmp_path), str(kills)],
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     killed, resumed, folders = (int(word) for word in done.stdout.split())

@@ -30,7 +30,9 @@ G = 9.81
 
 
 def ball(e: float = 0.5, height: float = 0.2) -> LinearSystem:
-    return LinearSystem([1.0], force=[-G], position=[height], contacts=[Contact("floor", normal=[1.0], restitution=e)])
+    return LinearSystem(
+        [1.0], force=[-G], position=[height], contacts=[Contact("floor", normal=[1.0], restitution=e)]
+    )
 
 
 class Trouble:
@@ -69,7 +71,9 @@ def test_control_c_keeps_what_there_is(every: int) -> None:
     assert "interrupted at" in run.about["message"]
     assert 5 < len(run) < len(undisturbed)
     for name in ("step", "time", "position", "velocity", "impulse", "state", "energy"):
-        np.testing.assert_array_equal(getattr(run.samples, name), getattr(undisturbed.samples, name)[: len(run)])
+        np.testing.assert_array_equal(
+            getattr(run.samples, name), getattr(undisturbed.samples, name)[: len(run)]
+        )
 
 
 def test_control_c_in_the_very_first_step() -> None:
@@ -132,7 +136,11 @@ def test_forces_that_become_nan_end_the_run() -> None:
     assert np.all(np.isfinite(caught.value.run.position))
 
 
-@pytest.mark.xfail(strict=True, reason="an error in a user's function passes through, and the samples are gone", raises=ZeroDivisionError)
+@pytest.mark.xfail(
+    strict=True,
+    reason="an error in a user's function passes through, and the samples are gone",
+    raises=ZeroDivisionError,
+)
 def test_an_error_in_a_user_function_keeps_the_run() -> None:
     def divide() -> None:
         raise ZeroDivisionError("division by zero")
@@ -245,7 +253,9 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_progress_is_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_shown_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Time, share, step, contacts and the drift of the books, on the error stream."""
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
@@ -261,7 +271,9 @@ def test_progress_is_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys
     assert capsys.readouterr().out == ""
 
 
-def test_no_progress_without_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_progress_without_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(klapper.progress, "_MOMENT", 0.0)
     simulate(Trouble(-1, None).system(), 0.2, Moreau(2e-3))
     assert capsys.readouterr() == ("", "")
@@ -336,7 +348,9 @@ def sliding(law) -> LinearSystem:
 
 
 def on_table(omega: float) -> LinearSystem:
-    return LinearSystem([1.0], force=[-G], contacts=[Contact("table", normal=[1.0], gap=Harmonic(0.1, omega))])
+    return LinearSystem(
+        [1.0], force=[-G], contacts=[Contact("table", normal=[1.0], gap=Harmonic(0.1, omega))]
+    )
 
 
 def on_belt(omega: float) -> LinearSystem:
@@ -344,7 +358,9 @@ def on_belt(omega: float) -> LinearSystem:
     return LinearSystem(
         [1.0, 1.0],
         force=[0.0, -G],
-        contacts=[Contact("belt", normal=[0.0, 1.0], tangents=[1.0, 0.0], friction=0.1, tangential_rate=rate)],
+        contacts=[
+            Contact("belt", normal=[0.0, 1.0], tangents=[1.0, 0.0], friction=0.1, tangential_rate=rate)
+        ],
     )
 
 
@@ -368,11 +384,15 @@ def layered(c: float) -> LinearSystem:
 
 def late_pull(size: float) -> FunctionSystem:
     return FunctionSystem(
-        [1.0], [0.0], mass=[[1.0]], force=lambda t, q, v: -q + (size if t > 0.3 else 0.0), potential=lambda q: q[0] ** 2 / 2
-    )  # fmt: skip
+        [1.0],
+        [0.0],
+        mass=[[1.0]],
+        force=lambda t, q, v: -q + (size if t > 0.3 else 0.0),
+        potential=lambda q: q[0] ** 2 / 2,
+    )
 
 
-PLAIN, OTHER = Moreau(1e-2), "another model or scheme"
+PLAIN = Moreau(1e-2)
 DIFFERENT = {
     "restitution": (ball(0.5), ball(0.6), PLAIN, PLAIN),
     "start": (ball(0.5, 0.2), ball(0.5, 0.3), PLAIN, PLAIN),
@@ -382,11 +402,21 @@ DIFFERENT = {
     "friction": (sliding(0.3), sliding(0.2), PLAIN, PLAIN),
 }
 TAKEN_FOR_THE_SAME = {
-    "Stribeck's dynamic coefficient": (sliding(Stribeck(0.4, 0.3, 0.1)), sliding(Stribeck(0.4, 0.1, 0.1)), PLAIN, PLAIN),
+    "Stribeck's dynamic coefficient": (
+        sliding(Stribeck(0.4, 0.3, 0.1)),
+        sliding(Stribeck(0.4, 0.1, 0.1)),
+        PLAIN,
+        PLAIN,
+    ),
     "frequency of a table": (on_table(10.0), on_table(20.0), PLAIN, PLAIN),
     "frequency of a belt": (on_belt(10.0), on_belt(20.0), PLAIN, PLAIN),
     "frequency of a guide": (guided(10.0), guided(20.0), PLAIN, PLAIN),
-    "second friction coefficient": (spatial(Anisotropic(0.3, 0.2)), spatial(Anisotropic(0.3, 0.4)), PLAIN, PLAIN),
+    "second friction coefficient": (
+        spatial(Anisotropic(0.3, 0.2)),
+        spatial(Anisotropic(0.3, 0.4)),
+        PLAIN,
+        PLAIN,
+    ),
     "compliance": (
         layered(1e-3),
         layered(1e-2),
@@ -414,7 +444,9 @@ def test_the_folder_of_another_run_is_refused(name: str, tmp_path: Path) -> None
     np.testing.assert_array_equal(read(tmp_path).position, replaced.position)
 
 
-@pytest.mark.xfail(strict=True, reason="the fingerprint asks the system at its start only, and laws at rest only")
+@pytest.mark.xfail(
+    strict=True, reason="the fingerprint asks the system at its start only, and laws at rest only"
+)
 @pytest.mark.parametrize("name", TAKEN_FOR_THE_SAME)
 def test_the_folder_of_a_similar_run_is_refused(name: str, tmp_path: Path) -> None:
     """Never the stored motion of another model."""

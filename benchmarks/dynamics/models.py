@@ -90,7 +90,7 @@ class MassChain:
     largest_gap: float = 2e-3
     agitation: float = 0.2
     step: float = 1e-3
-    until: float = 2.0
+    until: float = 1.0
     theta: float = 0.5
     seed: int = 3
 
@@ -243,7 +243,7 @@ class SettlingSpheres:
     restitution: float = 0.0
     gravity: float = GRAVITY
     step: float = 1e-3
-    until: float = 0.6
+    until: float = 0.5
     theta: float = 0.5
     tolerance: float = 1e-4
     sweeps: int = 100
@@ -298,7 +298,7 @@ def cases(*, quick: bool = False) -> dict[str, Model]:
     return {
         "ball, step 1 ms": BouncingBall(),
         "ball, step 0.1 ms": BouncingBall(step=1e-4, until=5.0 if quick else 10.0),
-        "chain": MassChain(until=0.5 if quick else 2.0),
+        "chain": MassChain(until=0.5 if quick else 1.0),
         "block below the limit": InclinedBlock(until=10.0 if quick else 20.0),
         "block above the limit": InclinedBlock(angle_deg=30.0, until=10.0 if quick else 20.0),
         "bar, theta 1/2": ImpactingBar(),

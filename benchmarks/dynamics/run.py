@@ -39,8 +39,8 @@ JUDGED = {
 INTRODUCTION = """# Benchmarks of time stepping
 
 Written by `make bench`. The same models in klapper, Siconos, Exudyn and MuJoCo, one process and one thread each.
-Times are those of the stepping loop, best of several repeats; klapper's are those of the whole call of `simulate`,
-with all samples saved, the energy ledger and the audit.
+Times are those of the stepping loop without set-up, best of several repeats; klapper's are those of a call of
+`simulate` less those of a call with one step, with all samples saved, the energy ledger and the audit.
 
 klapper and Siconos run the same scheme (Moreau–Jean) on the same equations, so their trajectories can be compared:
 the last column is the largest difference of positions. For the spheres, which are chaotic, it is that of the mean

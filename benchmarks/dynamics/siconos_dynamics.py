@@ -43,6 +43,7 @@ PRELOAD = "KLAPPER_SICONOS_PRELOAD"
 UNCHECKED = Path(__file__).with_name("siconos_unchecked.cpp")
 HEADERS = "/usr/include/siconos"
 ONE_CONTACT_TOLERANCE = 1e-10
+ROUND_OFF = 1e-14  # m, a gap as small as this is closed; exactly zero would leave it to chance for theta = 1
 WALL_THICKNESS = 1.0  # m
 SAMPLES = 20  # of the spheres
 
@@ -174,6 +175,7 @@ def simulation(
     for interaction, partners in links:
         world.link(interaction, *partners)
     scheme = sk.MoreauJeanOSI(model.theta, 1.0 - model.theta)
+    scheme.setConstraintActivationThreshold(ROUND_OFF)
     stepping = sk.TimeStepping(world, sk.TimeDiscretisation(0.0, model.step), scheme, contact_problem)
     stepping.setNewtonOptions(sk.SICONOS_TS_LINEAR)
     return stepping, bodies, [interaction for interaction, _ in links]

@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from klapper.mechanics import Contact, FrictionElement, FunctionSystem, Harmonic, LinearSystem, Tolerances, active_sets
+from klapper.mechanics import (
+    Contact,
+    FrictionElement,
+    FunctionSystem,
+    Harmonic,
+    LinearSystem,
+    Tolerances,
+    active_sets,
+)
 
 
 def random_system(seed: int, contacts: int = 6) -> LinearSystem:
@@ -15,7 +23,9 @@ def random_system(seed: int, contacts: int = 6) -> LinearSystem:
     for i in range(contacts):
         normal, tangent = rng.integers(-1, 2, 4), rng.integers(-1, 2, 4)
         normal[0] = normal[0] or 1
-        parts.append(Contact(f"c{i}", normal=normal, tangents=tangent, friction=0.3, gap=Harmonic(1.0, 2.0) + 20.0))
+        parts.append(
+            Contact(f"c{i}", normal=normal, tangents=tangent, friction=0.3, gap=Harmonic(1.0, 2.0) + 20.0)
+        )
     parts.append(FrictionElement("brake", tangents=rng.integers(-1, 2, 4), limit=1.0))
     return LinearSystem(np.ones(4), contacts=parts)
 
@@ -26,7 +36,11 @@ def test_sets_are_nested(seed: int, tolerance: float, by_acceleration: bool) -> 
     """C3: A_N1 ⊂ A_N2 ⊂ A_N3, A_T1 ⊂ A_T2 ⊂ closed or gapless, and each by its own definition."""
     rng, system = np.random.default_rng(seed), random_system(seed)
     t = rng.uniform(0, 3)
-    q, v, a = (rng.integers(-12, 5, 4).astype(float), rng.integers(-1, 2, 4).astype(float), rng.integers(-1, 2, 4) * 1.0)
+    q, v, a = (
+        rng.integers(-12, 5, 4).astype(float),
+        rng.integers(-1, 2, 4).astype(float),
+        rng.integers(-1, 2, 4) * 1.0,
+    )
     bounds = Tolerances(tolerance, tolerance, tolerance)
     sets = active_sets(system, t, q, v, a if by_acceleration else None, bounds)
     everything = np.arange(7)
@@ -75,4 +89,7 @@ def test_a_block_on_the_floor(height: float, speed: tuple[float, float], lift: f
 
 def test_no_contacts_at_all() -> None:
     sets = active_sets(LinearSystem([1.0]), 0.0, np.zeros(1), np.zeros(1), np.zeros(1))
-    assert all(len(part) == 0 for part in (sets.closed, sets.not_separating, sets.staying, sets.not_sliding, sets.sticking))
+    assert all(
+        len(part) == 0
+        for part in (sets.closed, sets.not_separating, sets.staying, sets.not_sliding, sets.sticking)
+    )

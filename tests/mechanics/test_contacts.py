@@ -121,7 +121,10 @@ BAD = {
     "gap signal of two": (lambda: linear(Contact("lid", normal=Y, gap=Harmonic([1.0, 2.0], 1.0))), "'lid'"),
     "three tangents": (lambda: Contact("lid", normal=Y, tangents=np.ones((3, 2)), friction=0.1), "'lid'"),
     "tangents nan": (lambda: Contact("lid", normal=Y, tangents=[np.nan, 1.0], friction=0.1), "'lid'"),
-    "tangents too long": (lambda: linear(Contact("lid", normal=Y, tangents=[1.0, 0, 0], friction=0.1)), "'lid'"),
+    "tangents too long": (
+        lambda: linear(Contact("lid", normal=Y, tangents=[1.0, 0, 0], friction=0.1)),
+        "'lid'",
+    ),
     "rate of two in a plane": (
         lambda: linear(Contact("lid", normal=Y, tangents=X, friction=0.1, tangential_rate=[1.0, 2.0])),
         "'lid'",
@@ -140,7 +143,9 @@ BAD = {
     "share below 0": (lambda: FrictionElement("brake", tangents=X, shares={"lid": -0.2}), "'lid'"),
     "share nan": (lambda: FrictionElement("brake", tangents=X, shares={"lid": np.nan}), "'lid'"),
     "share of a misspelt contact": (
-        lambda: linear(Contact("floor", normal=Y), FrictionElement("brake", tangents=X, shares={"flor": 0.2})),
+        lambda: linear(
+            Contact("floor", normal=Y), FrictionElement("brake", tangents=X, shares={"flor": 0.2})
+        ),
         "'floor'",
     ),
     "share of nothing": (lambda: linear(FrictionElement("brake", tangents=X, shares={"lid": 0.2})), "'lid'"),
@@ -231,7 +236,9 @@ def test_bad_contacts_that_get_through(name: str) -> None:
     assert word in str(caught.value)
 
 
-@pytest.mark.xfail(strict=True, reason="tangent functions are probed at q = 0 instead of the start", raises=RuntimeWarning)
+@pytest.mark.xfail(
+    strict=True, reason="tangent functions are probed at q = 0 instead of the start", raises=RuntimeWarning
+)
 def test_tangents_that_do_not_exist_at_zero() -> None:
     """A point that slides around a disc: the tangent is undefined in its centre, which is never reached."""
     disc = Contact(

@@ -12,9 +12,8 @@ STICK, SLIP, IMPACT = 1, 2, 3
 def verdict(system: LinearSystem, impulse, state):
     count = system.contacts.count
     q = system.start.position
-    return force_determinacy(
-        system, 0.0, q, np.arange(count), np.array(impulse, dtype=float).reshape(count, -1), np.array(state, dtype=np.int8)
-    )  # fmt: skip
+    impulses, states = np.array(impulse, dtype=float).reshape(count, -1), np.array(state, dtype=np.int8)
+    return force_determinacy(system, 0.0, q, np.arange(count), impulses, states)
 
 
 def table(legs: int, *, friction: float = 0.0) -> LinearSystem:
@@ -85,7 +84,10 @@ def test_constraints_count_as_well() -> None:
 def test_friction_elements_stick_but_have_no_normal_force() -> None:
     system = LinearSystem(
         [1.0],
-        contacts=[FrictionElement("a", tangents=[1.0], limit=1.0), FrictionElement("b", tangents=[1.0], limit=1.0)],
+        contacts=[
+            FrictionElement("a", tangents=[1.0], limit=1.0),
+            FrictionElement("b", tangents=[1.0], limit=1.0),
+        ],
     )
     found = verdict(system, [[0.0, 0.5], [0.0, 0.5]], [STICK] * 2)
     assert (found.changes, found.rank) == (2, 1)

@@ -34,9 +34,7 @@ def test_laws_are_made_from_what_is_given() -> None:
 
 
 @settings(derandomize=True, database=None, deadline=None, max_examples=60)
-@given(
-    st.floats(0.05, 2.0), st.floats(0.05, 2.0), st.floats(-3, 3), st.floats(-3, 3), st.floats(0.1, 5.0)
-)
+@given(st.floats(0.05, 2.0), st.floats(0.05, 2.0), st.floats(-3, 3), st.floats(-3, 3), st.floats(0.1, 5.0))
 def test_the_scaled_disc_is_the_elliptic_law(
     mu_1: float, mu_2: float, v_1: float, v_2: float, load: float
 ) -> None:
@@ -94,7 +92,9 @@ def test_bad_laws_are_refused_in_one_sentence(name: str) -> None:
         pytest.param(lambda: Stribeck(0.3, 0.2, np.inf), id="stribeck speed infinite"),
     ],
 )
-@pytest.mark.xfail(strict=True, reason="friction laws do not refuse these with InvalidModel", raises=BaseException)
+@pytest.mark.xfail(
+    strict=True, reason="friction laws do not refuse these with InvalidModel", raises=BaseException
+)
 def test_bad_laws_that_get_through(make) -> None:
     with pytest.raises(InvalidModel):
         make()

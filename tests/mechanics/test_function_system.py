@@ -21,7 +21,10 @@ G, L = 9.81, 0.8
 def pendulum_force(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """A driven pendulum with quadratic air drag, in angle and a slider's position."""
     return np.array(
-        [-G / L * np.sin(q[0]) - 0.3 * v[0] * abs(v[0]) + 0.2 * np.sin(3 * t) * q[1], -4.0 * q[1] ** 3 + v[0] * v[1]]
+        [
+            -G / L * np.sin(q[0]) - 0.3 * v[0] * abs(v[0]) + 0.2 * np.sin(3 * t) * q[1],
+            -4.0 * q[1] ** 3 + v[0] * v[1],
+        ]
     )
 
 
@@ -56,7 +59,9 @@ def test_tangents_of_the_stiff_part_only() -> None:
     np.testing.assert_allclose(found.position, -1e6 * np.eye(2), rtol=1e-6, atol=1e-3)
     np.testing.assert_allclose(found.velocity, -10.0 * np.eye(2), atol=1e-3)
     assert not found.complete
-    nothing = FunctionSystem([0.0], [0.0], mass=[[1.0]], force=lambda t, q, v: -q, stiff=False).tangents(0, np.zeros(1), np.zeros(1))
+    nothing = FunctionSystem([0.0], [0.0], mass=[[1.0]], force=lambda t, q, v: -q, stiff=False).tangents(
+        0, np.zeros(1), np.zeros(1)
+    )
     assert nothing.position is None and nothing.velocity is None and not nothing.complete  # fmt: skip
 
 
@@ -97,7 +102,9 @@ def moving_system(*, normals: bool) -> FunctionSystem:
         mass=np.eye(2),
         force=lambda t, q, v: -q,
         contacts=[
-            Contact("disc", gap=swinging_wall, normal=normal if normals else None, tangents=tangents, friction=0.2),
+            Contact(
+                "disc", gap=swinging_wall, normal=normal if normals else None, tangents=tangents, friction=0.2
+            ),
             Contact("wall", normal=[0.0, 1.0], gap=Harmonic(0.2, 5.0) + 1.0),
             FrictionElement("rim", tangents=tangents, limit=1.0, tangential_rate=Harmonic(0.5, 3.0)),
         ],
@@ -142,7 +149,9 @@ def test_velocities_and_accelerations_of_gaps_agree_with_differences(normals: bo
     def residual(s: float) -> np.ndarray:
         return system.constraint_residuals(s, q(s))
 
-    np.testing.assert_allclose(direction.T @ v(t) + rate, (residual(t + d) - residual(t - d)) / (2 * d), atol=1e-6)
+    np.testing.assert_allclose(
+        direction.T @ v(t) + rate, (residual(t + d) - residual(t - d)) / (2 * d), atol=1e-6
+    )
     bend = (residual(t + d) - 2 * residual(t) + residual(t - d)) / d**2
     np.testing.assert_allclose(direction.T @ a + system.constraint_curvature(t, q(t), v(t)), bend, atol=1e-4)
 

@@ -51,10 +51,16 @@ def random_system(seed: int, n: int = 5, *, forcing: bool = True) -> LinearSyste
                 friction=0.3,
                 tangential_rate=Harmonic([0.3, 0.1], 4.0),
             ),
-            FrictionElement("brake", tangents=rng.standard_normal(n), limit=1.0, tangential_rate=Ramp(0.0, 0.5)),
+            FrictionElement(
+                "brake", tangents=rng.standard_normal(n), limit=1.0, tangential_rate=Ramp(0.0, 0.5)
+            ),
         ],
-        constraints=[Constraint("rod", direction=rng.standard_normal(n), offset=FunctionOfTime(lambda t: 0.2 * np.sin(t)))],
-    )  # fmt: skip
+        constraints=[
+            Constraint(
+                "rod", direction=rng.standard_normal(n), offset=FunctionOfTime(lambda t: 0.2 * np.sin(t))
+            )
+        ],
+    )
 
 
 def motion(rng: np.random.Generator, n: int):
@@ -115,12 +121,14 @@ def test_velocities_and_accelerations_of_gaps_agree_with_differences(seed: int) 
 
     directions = system.directions(t, q(t), all_of_them)
     b_n, b_t = system.curvature(t, q(t), v(t), all_of_them)
-    normal, tangential = velocities(t)
+    normal, _ = velocities(t)
     slope = (gap(t + d) - gap(t - d)) / (2 * d)
     np.testing.assert_allclose(normal[:2], slope[:2], atol=1e-6)
     assert np.isnan(gap(t)[2])  # a friction element has no gap
     assert normal[2] == 0.0
-    change = [(after - before) / (2 * d) for after, before in zip(velocities(t + d), velocities(t - d), strict=True)]
+    change = [
+        (after - before) / (2 * d) for after, before in zip(velocities(t + d), velocities(t - d), strict=True)
+    ]
     np.testing.assert_allclose(directions.normal.T @ a(t) + b_n, change[0], atol=1e-6)
     np.testing.assert_allclose(directions.tangential.T @ a(t) + b_t, change[1], atol=1e-6)
     # the same from the general formula by differences
@@ -135,7 +143,9 @@ def test_velocities_and_accelerations_of_constraints_agree_with_differences(seed
     q, v, a = motion(rng, 5)
     t, d = 0.8, 1e-4
     direction, rate = system.constraint_directions(t, q(t))
-    slope = (system.constraint_residuals(t + d, q(t + d)) - system.constraint_residuals(t - d, q(t - d))) / (2 * d)
+    slope = (system.constraint_residuals(t + d, q(t + d)) - system.constraint_residuals(t - d, q(t - d))) / (
+        2 * d
+    )
     np.testing.assert_allclose(direction.T @ v(t) + rate, slope, atol=1e-6)
     bend = (
         system.constraint_residuals(t + d, q(t + d))
@@ -157,7 +167,9 @@ def test_dense_sparse_and_diagonal_say_the_same(form: str) -> None:
         "diagonal": (mass, stiffness),
     }[form]
     q = np.sin(np.arange(n))
-    system = LinearSystem(given[0], stiffness=given[1], position=q, contacts=[Contact("c", normal=np.eye(n)[3], gap=9.0)])
+    system = LinearSystem(
+        given[0], stiffness=given[1], position=q, contacts=[Contact("c", normal=np.eye(n)[3], gap=9.0)]
+    )
     np.testing.assert_allclose(system.force(0.0, q, q), -stiffness @ q, rtol=1e-13)
     np.testing.assert_allclose(system.mass(q) @ q, mass * q, rtol=1e-13)
     assert system.potential(q) == pytest.approx(0.5 * q @ stiffness @ q)
@@ -224,7 +236,10 @@ BAD = {
         "mass",
     ),
     "stiffness of another size": (lambda: LinearSystem([1.0, 1.0], stiffness=np.eye(3)), "stiffness"),
-    "stiffness not symmetric": (lambda: LinearSystem([1.0, 1.0], stiffness=[[1.0, 1.0], [0.0, 1.0]]), "circulatory"),
+    "stiffness not symmetric": (
+        lambda: LinearSystem([1.0, 1.0], stiffness=[[1.0, 1.0], [0.0, 1.0]]),
+        "circulatory",
+    ),
     "stiffness infinite": (lambda: LinearSystem([1.0, 1.0], stiffness=[1.0, np.inf]), "stiffness"),
     "damping not symmetric": (lambda: LinearSystem([1.0, 1.0], damping=SKEW), "gyroscopic"),
     "gyroscopic not skew": (lambda: LinearSystem([1.0, 1.0], gyroscopic=ONES), "gyroscopic"),

@@ -19,7 +19,7 @@ ALL = {
     "function": FunctionOfTime(lambda t: np.exp(-t) * np.sin(3 * t)),
     "function array": FunctionOfTime(lambda t: [t**3, np.cos(t)]),
     "sum": Harmonic(1.0, 2.0) + Ramp(0.1, 0.3) + 4.0,
-    "sum array": Harmonic([1.0, 2.0], 5.0) + [0.0, 3.0],
+    "sum array": Harmonic([1.0, 2.0], 5.0) + np.array([0.0, 3.0]),
 }
 
 
@@ -83,6 +83,12 @@ def test_everything_that_can_be_a_signal_becomes_one() -> None:
     assert as_signal([1, 2]).shape == (2,)
     assert isinstance(as_signal(lambda t: t), FunctionOfTime)
     assert isinstance(3.0 + Harmonic(1.0, 2.0), Sum)
+
+
+@pytest.mark.xfail(strict=True, reason="numpy takes the signal for a number and adds it to every entry")
+def test_an_array_in_front_of_a_signal() -> None:
+    total = np.array([0.0, 3.0]) + Harmonic([1.0, 2.0], 5.0)
+    assert isinstance(total, Signal)
 
 
 BAD = {

@@ -15,7 +15,9 @@ def matrix(seed: int, n: int, *, symmetric: bool = True) -> np.ndarray:
     return a @ a.T + n * np.eye(n) + (0.0 if symmetric else 1.0) * (a - a.T)
 
 
-@pytest.mark.parametrize("form", ["dense", "large dense", "sparse", "diagonal", "dense diagonal", "unsymmetric"])
+@pytest.mark.parametrize(
+    "form", ["dense", "large dense", "sparse", "diagonal", "dense diagonal", "unsymmetric"]
+)
 def test_inverse_solves(form: str) -> None:
     n = 350 if form == "large dense" else 12
     full = {

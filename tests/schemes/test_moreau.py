@@ -142,7 +142,7 @@ def stiff_pair(**options) -> FunctionSystem:
         [1e-6, 1.0],
         [0.0, 0.0],
         mass=np.eye(2),
-        force=lambda t, q, v: stiff(t, q, v) + [0.0, -np.sin(q[1])],
+        force=lambda t, q, v: stiff(t, q, v) + np.array([0.0, -np.sin(q[1])]),
         **({"stiff": stiff} | options),
     )
 
@@ -152,7 +152,9 @@ def test_stiff_part_is_stable_where_explicit_diverges(theta: float) -> None:
     """ω h = 100: implicit for the stiff spring, explicit for the rest; all explicit leaves the range of numbers."""
     run = simulate(stiff_pair(), 2.0, Moreau(0.01, theta=theta))
     assert np.abs(run.position[:, 0]).max() <= 1.01e-6
-    soft = solve_ivp(lambda t, y: [y[1], -np.sin(y[0])], (0, 2.0), [1.0, 0.0], rtol=1e-10, atol=1e-12).y[0, -1]
+    soft = solve_ivp(lambda t, y: [y[1], -np.sin(y[0])], (0, 2.0), [1.0, 0.0], rtol=1e-10, atol=1e-12).y[
+        0, -1
+    ]
     assert run.position[-1, 1] == pytest.approx(soft, abs=2e-4 if theta == 0.5 else 2e-2)
     with np.errstate(over="ignore", invalid="ignore"), pytest.raises(SimulationFailed) as caught:
         simulate(stiff_pair(stiff=False), 2.0, Moreau(0.01, theta=theta))
@@ -161,7 +163,9 @@ def test_stiff_part_is_stable_where_explicit_diverges(theta: float) -> None:
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.xfail(strict=True, reason="an infinite velocity counts as round-off of infinite terms and becomes 0")
+@pytest.mark.xfail(
+    strict=True, reason="an infinite velocity counts as round-off of infinite terms and becomes 0"
+)
 def test_a_motion_that_overflows_is_told_as_such(compiled: bool) -> None:
     """A negative stiffness: the motion grows until it leaves the range of numbers, and does not come to rest there."""
     system = LinearSystem([1.0], stiffness=[-1e8], force=Harmonic([1.0], 1.0), position=[1.0])
@@ -175,12 +179,18 @@ def exact_end(force, start: list[float], until: float) -> np.ndarray:
     """Position and velocity at the end, by an ODE solver; ``force`` is the acceleration of (t, q, v)."""
     n = len(start) // 2
     found = solve_ivp(
-        lambda t, y: np.concatenate([y[n:], force(t, y[:n], y[n:])]), (0.0, until), start, rtol=1e-12, atol=1e-13
+        lambda t, y: np.concatenate([y[n:], force(t, y[:n], y[n:])]),
+        (0.0, until),
+        start,
+        rtol=1e-12,
+        atol=1e-13,
     )
     return found.y[:, -1]
 
 
-def observed_orders(system: FunctionSystem, exact: np.ndarray, steps: tuple[float, ...], **options) -> np.ndarray:
+def observed_orders(
+    system: FunctionSystem, exact: np.ndarray, steps: tuple[float, ...], **options
+) -> np.ndarray:
     errors = []
     for h in steps:
         run = simulate(system, 1.0, Moreau(h, **options))
@@ -263,7 +273,11 @@ def test_particle_in_a_magnetic_field(theta: float, stiff: bool | None) -> None:
 def test_gyroscopic_linear_system_keeps_its_energy() -> None:
     """A particle in a rotating frame, in the compiled loop: gyroscopic forces do no work at θ = ½."""
     system = LinearSystem(
-        [1.0, 1.0], gyroscopic=[[0.0, -4.0], [4.0, 0.0]], stiffness=[9.0, 16.0], position=[1.0, 0], velocity=[0, 2.0]
+        [1.0, 1.0],
+        gyroscopic=[[0.0, -4.0], [4.0, 0.0]],
+        stiffness=[9.0, 16.0],
+        position=[1.0, 0],
+        velocity=[0, 2.0],
     )
     run = simulate(system, 50.0, Moreau(0.05), every=10)
     assert run.about["audit"]["path"] == "compiled"
@@ -333,7 +347,9 @@ def test_bad_options_are_refused_in_one_sentence(name: str) -> None:
         pytest.param(lambda: Moreau(0.1, tolerance=np.nan), id="tolerance nan"),
     ],
 )
-@pytest.mark.xfail(strict=True, reason="options are not checked when the scheme is made", raises=BaseException)
+@pytest.mark.xfail(
+    strict=True, reason="options are not checked when the scheme is made", raises=BaseException
+)
 def test_bad_options_that_get_through(make) -> None:
     with pytest.raises(InvalidModel):
         make()

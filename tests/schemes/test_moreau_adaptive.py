@@ -17,7 +17,9 @@ def pendulum() -> FunctionSystem:
 
 
 def ball(e: float = 0.8) -> LinearSystem:
-    return LinearSystem([1.0], force=[-G], position=[1.0], contacts=[Contact("floor", normal=[1.0], restitution=e)])
+    return LinearSystem(
+        [1.0], force=[-G], position=[1.0], contacts=[Contact("floor", normal=[1.0], restitution=e)]
+    )
 
 
 def test_global_error_follows_the_accuracy() -> None:

@@ -1,10 +1,18 @@
-"""Moreau's scheme with friction: stop of sliding, incline, curved sliding, anisotropy, stick-slip, hysteresis, belts."""
+"""Moreau's scheme with friction: stop of sliding, incline, curved paths, anisotropy, stick-slip, hysteresis, belts."""
 
 import numpy as np
 import pytest
 from scipy.integrate import quad, solve_ivp
 
-from klapper.mechanics import Anisotropic, Constraint, Contact, FrictionElement, Harmonic, LinearSystem, Stribeck
+from klapper.mechanics import (
+    Anisotropic,
+    Constraint,
+    Contact,
+    FrictionElement,
+    Harmonic,
+    LinearSystem,
+    Stribeck,
+)
 from klapper.schemes import SLIP, STICK, Moreau
 from klapper.simulate import simulate
 
@@ -18,7 +26,9 @@ def particle(velocity, *, friction=0.3, force=(0.0, 0.0), mass: float = 1.0, **m
         force=[*force, -mass * G],
         velocity=[*velocity, 0.0],
         contacts=[
-            Contact("plane", normal=[0, 0, 1.0], tangents=[[1.0, 0, 0], [0, 1.0, 0]], friction=friction, **more)
+            Contact(
+                "plane", normal=[0, 0, 1.0], tangents=[[1.0, 0, 0], [0, 1.0, 0]], friction=friction, **more
+            )
         ],
     )
 
@@ -39,7 +49,9 @@ def test_sliding_particle_stops_in_time(theta: float, compiled: bool) -> None:
         assert set(run.state[1 : moving + 1, 0]) == {SLIP}
         assert set(run.state[moving + 2 :, 0]) == {STICK}
         np.testing.assert_allclose(run.impulse[1:moving, 0, 1], -0.3 * G * h, rtol=1e-9)
-        assert run.ledger.friction[-1] == pytest.approx(0.5, rel=1e-9)  # all kinetic energy goes into friction
+        assert run.ledger.friction[-1] == pytest.approx(
+            0.5, rel=1e-9
+        )  # all kinetic energy goes into friction
 
 
 @pytest.mark.parametrize("tilted", [False, True])
@@ -103,7 +115,9 @@ def test_no_creep_on_any_incline(mu: float, factor: float) -> None:
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.xfail(strict=True, reason="round-off of the solver lifts a corner by 1e-19 m: its contact is lost for a step")
+@pytest.mark.xfail(
+    strict=True, reason="round-off of the solver lifts a corner by 1e-19 m: its contact is lost for a step"
+)
 def test_a_block_on_two_corners_does_not_creep(compiled: bool) -> None:
     """A rigid block (x, y, rotation) on an incline below the friction angle."""
     alpha, half, high = np.radians(16.6), 0.2, 0.1
@@ -135,7 +149,12 @@ def test_sliding_sideways_on_an_incline_turns_downhill() -> None:
 
     def right(t: float, y: np.ndarray) -> list[float]:
         speed = np.hypot(y[2], y[3])
-        return [y[2], y[3], G * np.sin(alpha) - mu * G * np.cos(alpha) * y[2] / speed, -mu * G * np.cos(alpha) * y[3] / speed]
+        return [
+            y[2],
+            y[3],
+            G * np.sin(alpha) - mu * G * np.cos(alpha) * y[2] / speed,
+            -mu * G * np.cos(alpha) * y[3] / speed,
+        ]
 
     exact = solve_ivp(right, (0.0, 0.25), [0.0, 0.0, 0.0, 0.8], rtol=1e-10, atol=1e-12).y[:, -1]
     errors = []
@@ -147,7 +166,9 @@ def test_sliding_sideways_on_an_incline_turns_downhill() -> None:
     assert run.velocity[-1, 0] > 0.3  # it has turned
     friction = run.impulse[5:-1, 0, 1:]
     after = run.velocity[5:-1, :2]
-    cosine = np.sum(friction * after, axis=1) / np.linalg.norm(friction, axis=1) / np.linalg.norm(after, axis=1)
+    cosine = (
+        np.sum(friction * after, axis=1) / np.linalg.norm(friction, axis=1) / np.linalg.norm(after, axis=1)
+    )
     np.testing.assert_allclose(cosine, -1.0, atol=1e-9)
 
 
@@ -181,7 +202,9 @@ def test_anisotropic_contact_holds_in_its_strong_direction_only() -> None:
 
 @pytest.mark.xfail(strict=True, reason="the iteration leaves a force across the load of 1e-19 of it")
 def test_anisotropic_contact_does_not_creep_across_its_load() -> None:
-    run = simulate(particle([0.0, 0.0], friction=Anisotropic(0.15, 0.45), force=[0.0, 2.0]), 0.1, Moreau(1e-3))
+    run = simulate(
+        particle([0.0, 0.0], friction=Anisotropic(0.15, 0.45), force=[0.0, 2.0]), 0.1, Moreau(1e-3)
+    )
     assert np.all(run.position == 0.0)
 
 
@@ -197,7 +220,13 @@ class StickSlip:
             stiffness=[self.k, 0.0],
             force=[0.0, -self.load],
             contacts=[
-                Contact("belt", normal=[0.0, 1.0], tangents=[1.0, 0.0], friction=self.law, tangential_rate=-self.belt)
+                Contact(
+                    "belt",
+                    normal=[0.0, 1.0],
+                    tangents=[1.0, 0.0],
+                    friction=self.law,
+                    tangential_rate=-self.belt,
+                )
             ],
         )
 
@@ -212,7 +241,9 @@ class StickSlip:
 
         caught.terminal, caught.direction = True, 1  # type: ignore[attr-defined]
         breakaway = self.law.static * self.load / self.k
-        way = solve_ivp(slip, (0.0, 10.0), [breakaway, self.belt - 1e-12], events=caught, rtol=1e-10, atol=1e-12)
+        way = solve_ivp(
+            slip, (0.0, 10.0), [breakaway, self.belt - 1e-12], events=caught, rtol=1e-10, atol=1e-12
+        )
         back = way.y_events[0][0][0]
         sticking = (breakaway - back) / self.belt
         return float(way.t_events[0][0] + sticking), float(way.y[0].min()), float(way.y[0].max())
@@ -260,7 +291,9 @@ def test_hysteresis_of_a_jenkins_element(driven: str) -> None:
             stiffness=[[k, -k], [-k, k]],
             velocity=[0.0, amplitude * omega],
             contacts=[FrictionElement("slider", tangents=[1.0, 0.0], limit=limit)],
-            constraints=[Constraint("drive", direction=[0.0, 1.0], offset=Harmonic(-amplitude, omega, -np.pi / 2))],
+            constraints=[
+                Constraint("drive", direction=[0.0, 1.0], offset=Harmonic(-amplitude, omega, -np.pi / 2))
+            ],
         )
     per_cycle = 1000 if driven == "load" else 250
     run = simulate(system, 3.0, Moreau(1.0 / per_cycle, theta=1.0))
@@ -272,7 +305,9 @@ def test_hysteresis_of_a_jenkins_element(driven: str) -> None:
     drive = k * (moved - run.position[:, 0])
     assert np.abs(drive).max() == pytest.approx(limit, rel=1e-3)
     net = run.ledger.loads - run.ledger.numerical  # θ = 1 loses a little by itself
-    assert net[3 * per_cycle] - net[2 * per_cycle] == pytest.approx(lost, rel=2e-3 if driven == "load" else 1e-2)
+    assert net[3 * per_cycle] - net[2 * per_cycle] == pytest.approx(
+        lost, rel=2e-3 if driven == "load" else 1e-2
+    )
     assert np.abs(run.ledger.residual).max() <= 1e-10 * run.ledger.scale
 
 
@@ -302,9 +337,12 @@ def test_shares_one_to_one_are_plain_friction() -> None:
     }
     plain = LinearSystem(
         np.ones(5),
-        contacts=[Contact(f"c{i}", normal=n, tangents=t, friction=0.3, gap=0.02) for i, (n, t) in enumerate(zip(normals, tangents, strict=True))],
+        contacts=[
+            Contact(f"c{i}", normal=normals[i], tangents=tangents[i], friction=0.3, gap=0.02)
+            for i in range(3)
+        ],
         **common,
-    )  # fmt: skip
+    )
     shared = LinearSystem(
         np.ones(5),
         contacts=[
@@ -347,7 +385,9 @@ def test_a_patch_pressed_by_two_contacts() -> None:
         False,
         pytest.param(
             True,
-            marks=pytest.mark.xfail(strict=True, reason="the compiled loop drops friction where no normal force is needed"),
+            marks=pytest.mark.xfail(
+                strict=True, reason="the compiled loop drops friction where no normal force is needed"
+            ),
         ),
     ],
 )
@@ -365,6 +405,7 @@ def test_given_limit_acts_without_normal_force(compiled: bool) -> None:
 @pytest.mark.parametrize("compiled", [True, False])
 def test_contacts_of_different_kind_side_by_side(compiled: bool) -> None:
     """A spatial, a planar and a frictionless contact in one table, each on its own particle."""
+
     def row(*places: int) -> np.ndarray:
         return np.eye(7)[list(places)]
 

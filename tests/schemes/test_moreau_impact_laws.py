@@ -51,7 +51,9 @@ def test_row_of_three_masses(name: str, theta: float) -> None:
     np.testing.assert_allclose(run.velocity[hit[0]], after, atol=1e-12)  # at once, not over several steps
 
 
-@pytest.mark.parametrize(("e_1", "e_2"), [(0.8, 0.4), (0.4, 0.8), (0.2, 1.0), (0.25, 1.0), (0.5, 1.0), (0.0, 0.7)])
+@pytest.mark.parametrize(
+    ("e_1", "e_2"), [(0.8, 0.4), (0.4, 0.8), (0.2, 1.0), (0.25, 1.0), (0.5, 1.0), (0.0, 0.7)]
+)
 def test_poisson_surface_of_example_5_2(e_1: float, e_2: float) -> None:
     """The closed form over (e₁, e₂): ⁺v₂ − ⁺v₁ and ⁺v₃ − ⁺v₂."""
     if e_2 <= e_1:
@@ -71,7 +73,9 @@ def test_cradle_of_five_balls() -> None:
         np.ones(n),
         position=[-0.05, -0.05, 0.0, 0.0, 0.0],
         velocity=[1.0, 1.0, 0.0, 0.0, 0.0],
-        contacts=[Contact(f"c{i}", normal=np.eye(n)[i + 1] - np.eye(n)[i], restitution=1.0) for i in range(n - 1)],
+        contacts=[
+            Contact(f"c{i}", normal=np.eye(n)[i + 1] - np.eye(n)[i], restitution=1.0) for i in range(n - 1)
+        ],
     )
     run = simulate(system, 0.1, Moreau(2e-3, impact=Sequential()))
     np.testing.assert_allclose(run.velocity[-1], [0, 0, 0, 1.0, 1.0], atol=1e-12)
@@ -90,7 +94,9 @@ def ring(count: int) -> LinearSystem:
     )
 
 
-@pytest.mark.xfail(strict=True, reason="contacts that open before the jump are withheld from the law, then plastic")
+@pytest.mark.xfail(
+    strict=True, reason="contacts that open before the jump are withheld from the law, then plastic"
+)
 def test_a_ring_of_discs_never_ends_and_that_is_told() -> None:
     """The wave runs round for ever; nothing is lost, the limit is hit and told."""
     run = simulate(ring(6), 0.01, Moreau(1e-3, theta=1.0, impact=Sequential(limit=40)))
@@ -104,7 +110,9 @@ def test_a_limit_of_fast_impacts_that_is_hit_is_told() -> None:
     assert "1 fast impact" in run.about["audit"]["impacts without end"]
     assert run.velocity[-1].sum() == pytest.approx(1.0, abs=1e-12)
     assert run.about["status"] == "complete"
-    assert "impacts without end" not in simulate(row(0.5), 0.1, Moreau(2e-3, impact=Sequential())).about["audit"]
+    assert (
+        "impacts without end" not in simulate(row(0.5), 0.1, Moreau(2e-3, impact=Sequential())).about["audit"]
+    )
 
 
 @pytest.mark.parametrize("law", [Sequential(), Newton(), Poisson()], ids=["sequential", "newton", "poisson"])
@@ -115,7 +123,8 @@ def test_a_limit_of_fast_impacts_that_is_hit_is_told() -> None:
         pytest.param(
             1.0,
             marks=pytest.mark.xfail(
-                strict=True, reason="a contact that opens before the jump and approaches after it is treated as plastic"
+                strict=True,
+                reason="a contact that opens before the jump and approaches after it is treated as plastic",
             ),
         ),
     ],
@@ -176,7 +185,9 @@ def test_constraints_take_part_in_the_impact() -> None:
     assert run.ledger.impact[-1] == pytest.approx(0.5 * 3.0 * (1 - 0.25), rel=1e-12)
 
 
-@pytest.mark.xfail(strict=True, reason="the impulse of the constraint in the jump before the step is not recorded")
+@pytest.mark.xfail(
+    strict=True, reason="the impulse of the constraint in the jump before the step is not recorded"
+)
 def test_the_constraint_impulse_of_the_impact_is_kept() -> None:
     """The bar pulls mass 2 from −1 to 0.5 m/s: 3 N s."""
     system = LinearSystem(
@@ -208,7 +219,9 @@ def test_changing_mass_with_newtons_law_in_the_step() -> None:
     assert np.abs(run.ledger.residual).max() <= 1e-10 * run.ledger.scale
 
 
-@pytest.mark.xfail(strict=True, reason="the change of mass is booked with the velocity after the jump", raises=Exception)
+@pytest.mark.xfail(
+    strict=True, reason="the change of mass is booked with the velocity after the jump", raises=Exception
+)
 def test_changing_mass_with_a_law_before_the_step() -> None:
     run = simulate(changing_mass(Newton()), 1.0, Moreau(5e-3, impact=Newton()))
     assert np.abs(run.ledger.residual).max() <= 1e-10 * run.ledger.scale
@@ -239,4 +252,7 @@ def test_laws_are_named_in_the_settings() -> None:
 @pytest.mark.xfail(strict=True, reason="settings name the law without its parameters")
 def test_parameters_of_laws_are_in_the_settings() -> None:
     """Two runs with different limits are different runs: a store must not take one for the other."""
-    assert Moreau(1e-3, impact=Sequential(limit=3)).settings != Moreau(1e-3, impact=Sequential(limit=50)).settings
+    assert (
+        Moreau(1e-3, impact=Sequential(limit=3)).settings
+        != Moreau(1e-3, impact=Sequential(limit=50)).settings
+    )

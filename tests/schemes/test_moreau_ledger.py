@@ -21,7 +21,9 @@ def closes(run, tolerance: float = 1e-10) -> bool:
 def test_impact_takes_its_share(e: float, compiled: bool) -> None:
     """A mass thrown against a stop at v: ½ m (1 − e²) v² are lost, everything else is zero."""
     m, v = 2.0, 1.5
-    system = LinearSystem([m], velocity=[-v], position=[0.1], contacts=[Contact("stop", normal=[1.0], restitution=e)])
+    system = LinearSystem(
+        [m], velocity=[-v], position=[0.1], contacts=[Contact("stop", normal=[1.0], restitution=e)]
+    )
     run = simulate(system, 0.2, Moreau(1e-3, compiled=compiled))
     ledger = run.ledger
     assert ledger.impact[-1] == pytest.approx(0.5 * m * (1 - e**2) * v**2, abs=1e-13)
@@ -109,7 +111,11 @@ def test_numerical_loss_of_a_function_system_is_of_second_order_with_the_middle_
     lost = []
     for h in (0.04, 0.02, 0.01):
         system = FunctionSystem(
-            [2.0], [0.0], mass=[[1.0]], force=lambda t, q, v: -G * np.sin(q), potential=lambda q: -G * np.cos(q[0])
+            [2.0],
+            [0.0],
+            mass=[[1.0]],
+            force=lambda t, q, v: -G * np.sin(q),
+            potential=lambda q: -G * np.cos(q[0]),
         )
         run = simulate(system, 2.0, Moreau(h))
         assert closes(run)
@@ -119,7 +125,9 @@ def test_numerical_loss_of_a_function_system_is_of_second_order_with_the_middle_
 
 def test_without_potential_everything_is_load() -> None:
     run = simulate(
-        FunctionSystem([1.0], [0.0], mass=[[1.0]], force=lambda t, q, v: -4.0 * q - 0.5 * v), 1.0, Moreau(1e-2)
+        FunctionSystem([1.0], [0.0], mass=[[1.0]], force=lambda t, q, v: -4.0 * q - 0.5 * v),
+        1.0,
+        Moreau(1e-2),
     )
     gained = run.ledger.kinetic - run.ledger.kinetic[0]
     np.testing.assert_allclose(run.ledger.loads - run.ledger.numerical, gained, atol=1e-12)
@@ -154,7 +162,9 @@ def test_books_close_in_any_rattling_system(seed: int, theta: float) -> None:
             }
         )
         contacts.append(
-            Contact(f"c{i}", normal=rng.standard_normal(n), gap=Harmonic(0.1, 5.0) + 0.15, restitution=e, **more)
+            Contact(
+                f"c{i}", normal=rng.standard_normal(n), gap=Harmonic(0.1, 5.0) + 0.15, restitution=e, **more
+            )
         )
     if not smooth:
         contacts.append(FrictionElement("brake", tangents=rng.standard_normal(n), limit=1.0))

@@ -1,4 +1,4 @@
-"""Constraints on positions, Waltersberger (5.70): contact compliance of condensed coordinates, no penetration without it."""
+"""Constraints on positions, Waltersberger (5.70): contact compliance, and no penetration without it."""
 
 import numpy as np
 import pytest
@@ -152,7 +152,10 @@ def test_friction_elements_beside_compliant_contacts() -> None:
         [1.0, 1.0],
         force=[0.0, -G],
         velocity=[1.0, 0.0],
-        contacts=[Contact("layer", normal=[0.0, 1.0]), FrictionElement("brake", tangents=[1.0, 0.0], limit=4.0)],
+        contacts=[
+            Contact("layer", normal=[0.0, 1.0]),
+            FrictionElement("brake", tangents=[1.0, 0.0], limit=4.0),
+        ],
         compliance=[[c, 0.0], [0.0, 0.0]],
     )
     run = simulate(both, 0.4, Moreau(1e-3, theta=1.0, level="position"))
@@ -169,7 +172,9 @@ def test_what_does_not_go_together_is_refused() -> None:
         simulate(bouncing, 0.1, Moreau(1e-3, level="position"))
 
 
-@pytest.mark.xfail(strict=True, reason="the impact law is applied to open contacts as well: the mass stops in mid-air")
+@pytest.mark.xfail(
+    strict=True, reason="the impact law is applied to open contacts as well: the mass stops in mid-air"
+)
 def test_an_impact_law_on_position_level_is_refused_or_acts_on_closed_contacts() -> None:
     from klapper.mechanics.impact import Newton
 

@@ -85,7 +85,9 @@ def test_penetration_of_a_bouncing_ball_is_removed() -> None:
     from klapper.schemes import Moreau
     from klapper.simulate import simulate
 
-    system = LinearSystem([1.0], force=[-9.81], position=[0.2], contacts=[Contact("floor", normal=[1.0], restitution=0.4)])
+    system = LinearSystem(
+        [1.0], force=[-9.81], position=[0.2], contacts=[Contact("floor", normal=[1.0], restitution=0.4)]
+    )
     plain = simulate(system, 1.0, Moreau(5e-3))
     clean = simulate(system, 1.0, Moreau(5e-3, projection=True))
     assert plain.gap.min() < -1e-4

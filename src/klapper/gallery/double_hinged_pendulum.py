@@ -6,8 +6,8 @@ together give ten equations of rank five. The motion is that of the door on one 
     I φ̈ = −m g sin λ (w/2) sin φ,    period 4 K(sin φ₀/2) / ω₀,    ω₀² = m g sin λ w / (2 I)
 
 with the complete elliptic integral K. How the hinges share their force is not determined, only its resultant is: the
-shares shown are the smallest ones. Since joints are held by the velocities, they open a little as the door turns, less
-with smaller steps; a projection of the position closes them again.
+shares shown are the smallest ones. Since joints are held by velocities, the hinges open a little as the door turns, by
+the square of the step; a projection of the position closes them again.
 """
 
 from dataclasses import dataclass
@@ -172,8 +172,8 @@ def double_hinged_pendulum(
             ledger_check(motions.double),
         ],
         audit={
-            "redundant joints": f"{numbers['constraints']} two-sided constraints of rank {motions.rank}: the motion and "
-            "the resultant of the hinge forces are unique, the share of each hinge is not",
+            "redundant joints": f"{numbers['constraints']} constraints of rank {motions.rank}: the motion and the "
+            "resultant of the hinge forces are unique, the share of each hinge is not",
             **run_audit(motions.double),
         },
         figures={
@@ -301,6 +301,7 @@ def _joint_checks(door: Door, motions: Motions, step: float) -> list[Check]:
     fastest = float(np.abs(double.velocity[:, 3:]).max())
     upper, lower = (_hinge_forces(door, double, name)[1:] for name in ("upper", "lower"))
     resultant = upper + lower
+    turning = 0.125 * door.width * fastest * (door.frequency**2 + fastest**2)
     weight = door.mass * door.gravity
     scale = 1e-9 * (weight + door.mass * door.width * fastest**2)
     return [
@@ -327,8 +328,8 @@ def _joint_checks(door: Door, motions: Motions, step: float) -> list[Check]:
         Check(
             "opening of the hinges",
             value=float(motions.drift.max()),
-            at_most=step * float(double.time[-1]) * 0.5 * door.width * fastest**2 + 1e-9 * door.width,
-            source="step times duration times the greatest centripetal acceleration w ω²/2",
+            at_most=step**2 * float(double.time[-1]) * turning + 1e-9 * door.width,
+            source="of the second order: ⅛ w ω (ω₀² + ω²) times the square of the step times the duration",
         ),
         Check(
             "opening with projection",

@@ -168,11 +168,12 @@ class Mechanism:
 
 @dataclass(frozen=True)
 class Row:
-    """One step of the refinement: the run and what it costs."""
+    """One step of the refinement: the run, and by how much [m] and how fast [m/s] its hinges opened at most."""
 
     step: float
     run: "Run"
     opening: float
+    opening_speed: float
 
     @cached_property
     def impacts(self) -> int:
@@ -280,12 +281,18 @@ def _refine(mechanism: Mechanism, step: float, refinements: int, until: float) -
     for k in reversed(range(refinements)):
         h = step * 2.0**k
         run = simulate(system, end, Moreau(h), every=1)
-        opening = max(
-            float(np.abs(system.constraint_residuals(t, q)).max())
-            for t, q in zip(run.time, run.position, strict=True)
-        )
-        rows.append(Row(h, run, opening))
+        rows.append(Row(h, run, *_opening(system, run)))
     return rows
+
+
+def _opening(system: "RigidSystem", run: "Run") -> tuple[float, float]:
+    """By how much [m] and how fast [m/s] the hinges opened at most."""
+    depth = speed = 0.0
+    for t, q, v in zip(run.time, run.position, run.velocity, strict=True):
+        direction, _ = system.constraint_directions(t, q)
+        depth = max(depth, float(np.abs(system.constraint_residuals(t, q)).max()))
+        speed = max(speed, float(np.abs(direction.T @ v).max()))
+    return depth, speed
 
 
 def _numbers(mechanism: Mechanism, rows: list[Row]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -389,15 +396,20 @@ def _free_checks(mechanism: Mechanism, rows: list[Row]) -> list[Check]:
 def _bounds(mechanism: Mechanism, rows: list[Row]) -> list[Check]:
     """What any step must keep to: gaps, hinges and ledger."""
     corner = float(np.hypot(mechanism.a, mechanism.b))
-    depths, openings, scale = [], [], 0.0
+    depths, openings, speeds, scale = [], [], [], 0.0
     for row in rows:
         run, end = row.run, float(row.run.time[-1])
         spin = np.abs(run.speed("slider angle")).max()
         fastest = np.abs(run.speed("slider y")).max() + corner * spin
         depths.append(row.penetration / (row.step * (fastest + end * corner * spin**2) + 1e-12))
-        turns = [np.abs(run.speed(f"{name} angle")).max() for name in ("crank", "rod")]
-        pull = sum(length * turn**2 for length, turn in zip(mechanism.lengths, turns, strict=True))
-        openings.append(row.opening / (row.step * end * pull + 1e-9 * mechanism.lengths[1]))
+        turns = pull = 0.0
+        for name, length in zip(("crank", "rod"), mechanism.lengths, strict=True):
+            speed = run.speed(f"{name} angle")
+            fast, changed = np.abs(speed).max(), np.abs(np.diff(speed)).sum()
+            turns += 0.25 * length * fast * (changed + end * fast**2)
+            pull += length * fast**2
+        openings.append(row.opening / (row.step**2 * turns + 1e-9 * mechanism.lengths[1]))
+        speeds.append(row.opening_speed / (row.step * pull + 1e-9))
         scale = max(scale, run.ledger.closing_error / max(run.ledger.scale, 1e-300))
     return [
         Check(
@@ -412,7 +424,14 @@ def _bounds(mechanism: Mechanism, rows: list[Row]) -> list[Check]:
             value=openings,
             at_least=0.0,
             at_most=1.0,
-            source="step times duration times the centripetal acceleration l₁ ω₁² + l₂ ω₂²",
+            source="square of the step times ¼ Σ l ω (change of ω + duration ω²) of both links",
+        ),
+        Check(
+            "opening speed of the hinges over its bound",
+            value=speeds,
+            at_least=0.0,
+            at_most=1.0,
+            source="step times the centripetal accelerations l₁ ω₁² + l₂ ω₂²",
         ),
         Check(
             "energy ledgers of all steps",

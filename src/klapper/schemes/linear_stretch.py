@@ -143,7 +143,7 @@ class LinearStretch:
             snapshot.position.copy(),
             snapshot.velocity.copy(),
             impulse,
-            snapshot.sums.copy(),
+            tuple(float(value) for value in snapshot.sums),
             snapshot.step,
             count,
             every,

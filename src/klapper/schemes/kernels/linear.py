@@ -92,36 +92,37 @@ class Saved(NamedTuple):
 
 
 @njit(cache=True, inline="always")
-def multiply(matrix: Rows, x: np.ndarray, out: np.ndarray) -> None:
-    """out = matrix x."""
+def multiply(
+    start: np.ndarray, column: np.ndarray, value: np.ndarray, x: np.ndarray, out: np.ndarray
+) -> None:
+    """out = A x for a sparse matrix by rows."""
     for i in range(out.size):
         total = 0.0
-        for k in range(matrix.start[i], matrix.start[i + 1]):
-            total += matrix.value[k] * x[matrix.column[k]]
+        for k in range(start[i], start[i + 1]):
+            total += value[k] * x[column[k]]
         out[i] = total
 
 
 @njit(cache=True, inline="always")
-def form(matrix: Rows, x: np.ndarray, y: np.ndarray) -> float:
-    """yᵀ matrix x."""
+def form(start: np.ndarray, column: np.ndarray, value: np.ndarray, x: np.ndarray, y: np.ndarray) -> float:
+    """yᵀ A x for a sparse matrix by rows."""
     total = 0.0
     for i in range(y.size):
-        if y[i] != 0.0:
-            for k in range(matrix.start[i], matrix.start[i + 1]):
-                total += y[i] * matrix.value[k] * x[matrix.column[k]]
+        for k in range(start[i], start[i + 1]):
+            total += y[i] * value[k] * x[column[k]]
     return total
 
 
 @njit(cache=True, inline="always")
-def along(columns: Rows, j: int, x: np.ndarray) -> float:
-    """Column j times x."""
+def along(start: np.ndarray, row: np.ndarray, value: np.ndarray, j: int, x: np.ndarray) -> float:
+    """Column j of a sparse matrix by columns, times x."""
     total = 0.0
-    for k in range(columns.start[j], columns.start[j + 1]):
-        total += columns.value[k] * x[columns.column[k]]
+    for k in range(start[j], start[j + 1]):
+        total += value[k] * x[row[k]]
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def apply_inverse(band: np.ndarray, inverse: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
     """out = M̂⁻¹ x from the factors of a banded matrix, or from the inverse if there are none."""
     n = x.size
@@ -145,14 +146,6 @@ def apply_inverse(band: np.ndarray, inverse: np.ndarray, x: np.ndarray, out: np.
         for k in range(i + 1, min(i + width + 1, n)):
             total -= band[k - i, i] * out[k]
         out[i] = total
-
-
-@njit(cache=True)
-def potential(stiffness: Rows, dead: np.ndarray, q: np.ndarray) -> float:
-    total = 0.5 * form(stiffness, q, q)
-    for i in range(q.size):
-        total -= dead[i] * q[i]
-    return total
 
 
 class Basis(NamedTuple):
@@ -248,15 +241,10 @@ def solve_smooth(
     room: np.ndarray,
     impulse: np.ndarray,
 ) -> tuple[float, bool]:
-    """Normal impulses of the ``active`` contacts without friction; the guess is in ``impulse`` (m, w)."""
+    """Normal impulses of two or more ``active`` contacts without friction; the guess is in ``impulse`` (m, w)."""
     count = active.size
-    if model.symmetric and count > 1 and solve_again(model, active, b, basis, room, impulse):
+    if model.symmetric and solve_again(model, active, b, basis, room, impulse):
         return 0.0, True
-    if count == 1:
-        i = active[0]
-        own = model.delassus[i * model.width, i * model.width]
-        impulse[i, 0] = -b[0] / own if b[0] < 0.0 else 0.0
-        return 0.0, own > 0.0 or b[0] >= 0.0
     matrix, chosen, x = np.empty((count, count)), np.empty(count, np.bool_), np.empty(count)
     for k in range(count):
         row = active[k] * model.width
@@ -360,7 +348,7 @@ def run(
     q: np.ndarray,
     v: np.ndarray,
     impulse: np.ndarray,
-    sums: np.ndarray,
+    sums: tuple[float, float, float, float, float],
     first: int,
     count: int,
     every: int,
@@ -370,54 +358,73 @@ def run(
 ) -> tuple[int, int]:
     """``count`` steps after step number ``first``; returns (samples filled, steps they cover).
 
-    ``q``, ``v``, ``impulse`` (m, w) and ``sums`` (5,) are changed; ``last_impulse`` holds the impulses at the last
-    sample. Fewer samples than wanted say that a contact problem was not solved in the step after them.
+    ``q``, ``v`` and ``impulse`` (m, w) are changed; ``sums`` are those of the ledger so far; ``last_impulse`` holds the
+    impulses at the last sample. Fewer samples than wanted say that a contact problem was not solved in the step after
+    them.
     """
     n, m, w, h, theta = q.size, model.has_normal.size, model.width, model.step, model.theta
+    has_normal, restitution, dead = model.has_normal, model.restitution, model.dead
+    delassus, response, band, inverse = model.delassus, model.response, model.band, model.inverse
+    mass_start, mass_column, mass_value = model.mass
+    rate_start, rate_column, rate_value = model.rate
+    position_start, position_column, position_value = model.position
+    damping_start, damping_column, damping_value = model.damping
+    stiffness_start, stiffness_column, stiffness_value = model.stiffness
+    circulatory_start, circulatory_column, circulatory_value = model.circulatory
+    start, at, value = model.columns
+    loads, offsets, rates_n, rates_t, sample_offsets = course
+    positions, velocities, gaps, impulses, states, energies, residuals = saved
+    moving_load, moving_gap = loads.shape[0] > 1, offsets.shape[0] > 1
+    moving_rate, moving_sample = rates_t.shape[0] > 1, sample_offsets.shape[0] > 1
+
     middle, force, pushed, free = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    change, size, work = np.empty(n), np.empty(n), np.empty(n)
+    change, work = np.empty(n), np.empty(n)
     list_of, b = np.empty(m, np.int64), np.empty(m * w)
     gathered, state = np.zeros((m, w)), np.zeros(m, np.int8)
     basis = Basis(np.zeros(m, np.int64), np.zeros((m, m)), np.zeros(2, np.int64))
     room = np.empty(m)
-    worst, stored = 0.0, potential(model.stiffness, model.dead, q)
+    loads_sum, damping_sum, friction_sum, impact_sum, numerical_sum = sums
+    worst = 0.0
+    stored = 0.5 * form(stiffness_start, stiffness_column, stiffness_value, q, q)
+    for i in range(n):
+        stored -= dead[i] * q[i]
     rough = False
     for i in range(m):
         rough = rough or model.friction[i] > 0.0 or model.limit[i] > 0.0
     samples, covered = 0, 0
+    until_sample = every - first % every
     for k in range(count):
-        load = course.load[k if course.load.shape[0] > 1 else 0]
-        offset = course.offset[k if course.offset.shape[0] > 1 else 0]
-        rate_n = course.normal_rate[k if course.normal_rate.shape[0] > 1 else 0]
-        rate_t = course.tangential_rate[k if course.tangential_rate.shape[0] > 1 else 0]
+        k_load, k_gap, k_rate = k if moving_load else 0, k if moving_gap else 0, k if moving_rate else 0
 
         for i in range(n):
             middle[i] = q[i] + theta * h * v[i]
-        multiply(model.position, middle, force)
-        multiply(model.rate, v, work)
+        multiply(position_start, position_column, position_value, middle, force)
+        multiply(rate_start, rate_column, rate_value, v, work)
         for i in range(n):
-            force[i] = load[i] - work[i] - force[i]
+            force[i] = loads[k_load, i] - work[i] - force[i]
             work[i] = h * force[i]
-        apply_inverse(model.band, model.inverse, work, pushed)
+        apply_inverse(band, inverse, work, pushed)
         for i in range(n):
             free[i] = v[i] + pushed[i]
             middle[i] = q[i] + (1.0 - theta) * h * v[i]
 
         closed, demand = 0, False
         for i in range(m):
-            if not model.has_normal[i] or along(model.columns, i * w, middle) + offset[i] <= TOUCHING:
+            if not has_normal[i] or along(start, at, value, i * w, middle) + offsets[k_gap, i] <= TOUCHING:
                 list_of[closed] = i
                 row = closed * w
-                if model.has_normal[i]:
-                    before = along(model.columns, i * w, v) + rate_n[i]
-                    after = along(model.columns, i * w, free) + rate_n[i]
-                    b[row] = after + model.restitution[i] * before
+                if has_normal[i]:
+                    before = along(start, at, value, i * w, v) + rates_n[k_gap, i]
+                    after = along(start, at, value, i * w, free) + rates_n[k_gap, i]
+                    b[row] = after + restitution[i] * before
                     demand = demand or b[row] < 0.0
                 else:
                     b[row] = 0.0
                     demand = True
                 for a in range(1, w):
-                    b[row + a] = along(model.columns, i * w + a, free) + rate_t[i * (w - 1) + a - 1]
+                    b[row + a] = (
+                        along(start, at, value, i * w + a, free) + rates_t[k_rate, i * (w - 1) + a - 1]
+                    )
                 closed += 1
             else:
                 if state[i] != IMPACT:
@@ -425,31 +432,32 @@ def run(
                 for a in range(w):
                     impulse[i, a] = 0.0
         residual, solved = 0.0, True
-        if demand:
-            active = list_of[:closed]
-            if rough:
-                residual, solved = solve_rough(model, active, b[: closed * w], tolerance, impulse)
-            else:
-                right = b[: closed * w : w].copy()
-                residual, solved = solve_smooth(model, active, right, tolerance, basis, room, impulse)
-        else:
+        if not demand:
             for j in range(closed):
                 for a in range(w):
                     impulse[list_of[j], a] = 0.0
+        elif rough:
+            residual, solved = solve_rough(model, list_of[:closed], b[: closed * w], tolerance, impulse)
+        elif closed == 1:
+            own = delassus[list_of[0] * w, list_of[0] * w]
+            solved = own > 0.0
+            impulse[list_of[0], 0] = -b[0] / own
+        else:
+            right = b[: closed * w : w].copy()
+            residual, solved = solve_smooth(model, list_of[:closed], right, tolerance, basis, room, impulse)
         if not solved:
             return samples, covered
         worst = max(worst, residual)
 
         for i in range(n):
             change[i] = 0.0
-            size[i] = 0.0
         for j in range(closed):
             for a in range(w):
                 lam = impulse[list_of[j], a]
                 if lam != 0.0:
                     row = list_of[j] * w + a
                     for i in range(n):
-                        change[i] += model.response[row, i] * lam
+                        change[i] += response[row, i] * lam
         for i in range(n):
             after = free[i] + change[i]
             if abs(after) <= _ROUND_OFF * (abs(v[i]) + abs(pushed[i]) + abs(change[i])):
@@ -466,8 +474,8 @@ def run(
                 lam = impulse[i, a]
                 if lam != 0.0:
                     loaded = True
-                    rate = rate_n[i] if a == 0 else rate_t[i * (w - 1) + a - 1]
-                    mean = along(model.columns, i * w + a, work) + rate
+                    rate = rates_n[k_gap, i] if a == 0 else rates_t[k_rate, i * (w - 1) + a - 1]
+                    mean = along(start, at, value, i * w + a, work) + rate
                     if a == 0:
                         impact -= lam * mean
                     else:
@@ -476,48 +484,64 @@ def run(
                 gathered[i, a] += lam
             now = OPEN
             if loaded:
-                now = _state(model, i, impulse, v, free, pushed, rate_n[i], rate_t)
+                now = SLIP
+                if impulse[i, 0] > 0.0:
+                    approach = -(along(start, at, value, i * w, v) + rates_n[k_gap, i])
+                    smooth = abs(along(start, at, value, i * w, pushed))
+                    if approach > 2.0 * smooth + 1e-12 * abs(approach):
+                        now = IMPACT
+                holds = w > 1 and model.friction[i] * impulse[i, 0] + model.limit[i] > 0.0
+                rates = rates_t[k_rate, i * (w - 1) :]
+                if now == SLIP and holds and sticks(model.columns, i * w, w, v, free, pushed, rates):
+                    now = STICK
             if now == IMPACT or state[i] != IMPACT:
                 state[i] = now
+
         applied, outside = 0.0, 0.0
         for i in range(n):
             applied += work[i] * force[i]
-            outside += work[i] * (load[i] - model.dead[i])
-        applied -= theta * form(model.rate, change, work) + h * theta * theta * form(
-            model.position, change, work
-        )
-        for i in range(n):
-            size[i] = q[i] + theta * h * (v[i] + theta * change[i])
-        outside -= form(model.circulatory, size, work)
-        lost = form(model.damping, work, work)
+            outside += work[i] * (loads[k_load, i] - dead[i])
+            middle[i] = q[i] + theta * h * (v[i] + theta * change[i])
+        applied -= theta * form(rate_start, rate_column, rate_value, change, work)
+        applied -= h * theta * theta * form(position_start, position_column, position_value, change, work)
+        outside -= form(circulatory_start, circulatory_column, circulatory_value, middle, work)
+        lost = form(damping_start, damping_column, damping_value, work, work)
         for i in range(n):
             q[i] += h * ((1.0 - theta) * v[i] + theta * free[i])
             v[i] = free[i]
-        now_stored = potential(model.stiffness, model.dead, q)
-        sums[0] += h * outside + walls
-        sums[1] += h * lost
-        sums[2] += friction
-        sums[3] += impact
-        sums[4] += h * (outside - lost) - (now_stored - stored) - h * applied
+        now_stored = 0.5 * form(stiffness_start, stiffness_column, stiffness_value, q, q)
+        for i in range(n):
+            now_stored -= dead[i] * q[i]
+        loads_sum += h * outside + walls
+        damping_sum += h * lost
+        friction_sum += friction
+        impact_sum += impact
+        numerical_sum += h * (outside - lost) - (now_stored - stored) - h * applied
         stored = now_stored
 
-        if (first + k + 1) % every == 0 or k == count - 1:
-            saved.position[samples] = q
-            saved.velocity[samples] = v
-            offset = course.sample_offset[samples if course.sample_offset.shape[0] > 1 else 0]
+        until_sample -= 1
+        if until_sample == 0 or k == count - 1:
+            until_sample = every
+            k_sample = samples if moving_sample else 0
+            for i in range(n):
+                positions[samples, i] = q[i]
+                velocities[samples, i] = v[i]
             for i in range(m):
-                saved.gap[samples, i] = along(model.columns, i * w, q) + offset[i]
-                saved.state[samples, i] = state[i]
+                gaps[samples, i] = along(start, at, value, i * w, q) + sample_offsets[k_sample, i]
+                states[samples, i] = state[i]
                 state[i] = OPEN
                 for a in range(w):
-                    saved.impulse[samples, i, a] = gathered[i, a]
+                    impulses[samples, i, a] = gathered[i, a]
                     gathered[i, a] = 0.0
                     last_impulse[i, a] = impulse[i, a]
-            saved.energy[samples, 0] = 0.5 * form(model.mass, v, v)
-            saved.energy[samples, 1] = stored
-            for i in range(5):
-                saved.energy[samples, 2 + i] = sums[i]
-            saved.residual[samples] = worst
+            energies[samples, 0] = 0.5 * form(mass_start, mass_column, mass_value, v, v)
+            energies[samples, 1] = stored
+            energies[samples, 2] = loads_sum
+            energies[samples, 3] = damping_sum
+            energies[samples, 4] = friction_sum
+            energies[samples, 5] = impact_sum
+            energies[samples, 6] = numerical_sum
+            residuals[samples] = worst
             worst = 0.0
             samples += 1
             covered = k + 1
@@ -525,32 +549,23 @@ def run(
 
 
 @njit(cache=True)
-def _state(
-    model: LinearForm,
-    i: int,
-    impulse: np.ndarray,
+def sticks(
+    columns: Rows,
+    normal: int,
+    width: int,
     before: np.ndarray,
     after: np.ndarray,
     pushed: np.ndarray,
-    rate_n: float,
-    rate_t: np.ndarray,
-) -> int:
-    """State of a loaded contact."""
-    w = model.width
-    if impulse[i, 0] > 0.0:
-        approach = -(along(model.columns, i * w, before) + rate_n)
-        if approach > 2.0 * abs(along(model.columns, i * w, pushed)) + 1e-12 * abs(approach):
-            return IMPACT
-    if model.friction[i] * impulse[i, 0] + model.limit[i] <= 0.0 or w == 1:
-        return SLIP
+    rates: np.ndarray,
+) -> bool:
+    """Whether a contact with its normal column ``normal`` slides by no more than the rounding of its terms."""
     speed, terms = 0.0, 0.0
-    for a in range(1, w):
-        rate = rate_t[i * (w - 1) + a - 1]
-        slip = along(model.columns, i * w + a, after) + rate
+    for a in range(1, width):
+        slip, moved = rates[a - 1], abs(rates[a - 1])
+        for k in range(columns.start[normal + a], columns.start[normal + a + 1]):
+            j = columns.column[k]
+            slip += columns.value[k] * after[j]
+            moved += abs(columns.value[k]) * (abs(before[j]) + abs(pushed[j]))
         speed += slip * slip
-        moved = abs(rate)
-        for k in range(model.columns.start[i * w + a], model.columns.start[i * w + a + 1]):
-            j = model.columns.column[k]
-            moved += abs(model.columns.value[k]) * (abs(before[j]) + abs(pushed[j]))
         terms = max(terms, moved)
-    return STICK if np.sqrt(speed) <= 1e-9 * terms else SLIP
+    return np.sqrt(speed) <= 1e-9 * terms

@@ -2,10 +2,12 @@
 
 With G the Gauss–Seidel sweep and g_k = G(x_k) − x_k,
 
-    x_{k+1} = G(x_k) + β p_k,   p_{k+1} = β p_k + g_k,   β = |g_k|² / |g_{k−1}|²   in the metric of energy
+    x_{k+1} = G(x_k) + β p_k,   p_{k+1} = β p_k + g_k,   β = min(|g_k|² / |g_{k−1}|², 1)   in the metric of energy
 
-and p = 0 whenever |g| has grown. Silcowitz-Hansen, Niebe and Erleben, The Visual Computer 26 (2010) 893-901. A single
-contact needs one visit; a few contacts are solved as far as the arithmetic allows, many to a tolerance.
+and p = 0 when |g| has grown. Silcowitz-Hansen, Niebe and Erleben, The Visual Computer 26 (2010) 893-901. In wedged heaps
+sweeps drift along nearly indeterminate forces until a contact slips or opens; there |g| stays the same and the momentum
+grows (with β = 0 at equal |g|, as published, they would crawl). A single contact needs one visit; a few contacts are
+solved as far as the arithmetic allows, many to a tolerance.
 """
 
 from __future__ import annotations
@@ -16,15 +18,20 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from klapper.schemes.kernels.rigid_drift import leap, next_event, unsteadiness
 from klapper.schemes.kernels.rigid_sweep import refresh, residual, sweep, velocity_scale
 from klapper.schemes.kernels.rigid_tables import OWN, VELOCITY
 
 _fast = {"contract"}
 _FEW = 12  # contacts up to which sweeps go on to round-off
 _ROUND_OFF = 4.5e-16
-_PATIENCE = 20  # sweeps within which the residual of few contacts must have fallen
+_STAGNATION = 20  # sweeps within which the residual of few contacts must have fallen
 _NEAR = 4.0  # times the goal: change of a sweep from which on the residual is worth its time
+_GROWTH = 1.1  # of |g|² from which on the momentum is lost
 _SWEEPS_PER_REFRESH = 100
+_PATIENCE = 200  # sweeps within which |g| must have halved before it is looked for a steady drift
+_SHORTEST_QUIET, _LONGEST_QUIET = 20, 150  # sweeps without momentum that a drift may take to become steady
+_RESTLESS, _STEADY = 1e-2, 1e-3  # part of g that changes from sweep to sweep
 
 
 class Momentum(NamedTuple):
@@ -106,6 +113,15 @@ def solve_one(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: 
     return residual(body, contact, link, impulse, 1) / scale
 
 
+@njit(cache=True)
+def _compare_next(momentum: Momentum, count: int) -> None:
+    """Keep g in the place of p, for the next comparison."""
+    step, direction = momentum.origin, momentum.direction
+    for i in range(count):
+        for c in range(3):
+            direction[i, c] = step[i, c]
+
+
 @njit(cache=True, error_model="numpy")
 def solve(
     body: np.ndarray,
@@ -123,6 +139,7 @@ def solve(
     reached = residual(body, contact, link, impulse, count) / scale
     goal = tolerance if count > _FEW else min(tolerance, _ROUND_OFF)
     best, best_sweep, next_look, size, sweeps = reached, 0, 0, 0.0, 0
+    smallest, progress, patience, quiet = math.inf, 0, _PATIENCE, 0
     while not reached <= goal and sweeps < max_sweeps:
         _remember(momentum, body, impulse, count)
         change = sweep(body, contact, link, impulse, count) / scale
@@ -140,12 +157,33 @@ def solve(
                     break
             if reached < 0.5 * best:
                 best, best_sweep = reached, sweeps
-            elif reached <= tolerance and sweeps >= best_sweep + _PATIENCE:
+            elif reached <= tolerance and sweeps >= best_sweep + _STAGNATION:
                 break
         before = size
         size = _moved(momentum, contact, impulse, count)
-        if size < before:
-            _carry_on(momentum, body, impulse, count, size / before)
+        if quiet > 0:
+            unsteady = unsteadiness(momentum.origin, momentum.direction, contact, count)
+            distance = next_event(impulse, momentum.origin, contact, count) if unsteady < _STEADY else math.inf
+            quiet += 1
+            if distance * unsteady <= 0.5 and distance < math.inf:
+                leap(impulse, momentum.origin, count, distance * (1.0 + 1e-7))
+                refresh(body, contact, link, impulse, count)
+                quiet = 1
+            elif quiet > _LONGEST_QUIET or (quiet > _SHORTEST_QUIET and unsteady > _RESTLESS):
+                quiet, patience, size = 0, 2 * patience, 0.0
+                smallest, progress = math.inf, sweeps
+                _stop(momentum, count)
+            if quiet > 0:
+                _compare_next(momentum, count)
+            continue
+        if size < 0.25 * smallest:
+            smallest, progress = size, sweeps
+        elif sweeps >= progress + patience:
+            quiet = 1
+            _stop(momentum, count)
+            continue
+        if size <= _GROWTH * before:
+            _carry_on(momentum, body, impulse, count, min(size / before, 1.0))
         else:
             _stop(momentum, count)
         if sweeps % _SWEEPS_PER_REFRESH == 0:

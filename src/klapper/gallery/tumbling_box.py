@@ -1,0 +1,539 @@
+"""Tumbling box: it is thrown, rolls over its corners, slides, and lies still.
+
+Eight corners may touch a rough floor; which of them do, and whether they stick or slip, is found by the laws
+
+    m dv = m g dt + Σ dΛ,   I dω = −ω × I ω dt + Σ r × dΛ,     0 ≤ Λ_N ⟂ v_N⁺ + ε v_N⁻ ≥ 0,   |Λ_T| ≤ μ Λ_N
+
+and a box that has come to rest stays exactly where it is: friction is no viscous force, nothing creeps. In flight the
+centre follows a parabola and the angular momentum R I ω stays. A box that lies flat and slides with the speed v stops
+after v²/(2 μ g), unless friction tips it over; that is a second run. With ε > 0 and μ > 0 Newton's law can give energy
+to a body that hits with several corners at once: the audit says where it did.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from math import hypot, sqrt
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from klapper.gallery._run import SchemeName
+from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, example
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from klapper.bodies.body import SpatialBody
+    from klapper.bodies.rigid_system import RigidSystem
+    from klapper.results import Run
+
+TOLERANCE = 1e-6
+"""Residual of the contact problems. Four corners that stick on a floor they meet at an angle of 1e-4 contradict each
+other by some 1e-9 m/s, and forces that are not unique take very long to find out which of them has to slip."""
+
+SLIDE_STEPS = 200  # to standstill in the second run
+SHOWN = 9  # positions in the picture
+EDGES = ((0, 1), (0, 2), (0, 4), (1, 3), (1, 5), (2, 3), (2, 6), (3, 7), (4, 5), (4, 6), (5, 7), (6, 7))
+FACES = ((0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6, 4), (1, 3, 7, 5))
+
+
+@dataclass(frozen=True)
+class Box:
+    """What the box is, and the floor under it."""
+
+    sizes: tuple[float, float, float]
+    mass: float
+    mu: float
+    restitution: float
+    gravity: float
+
+    @property
+    def moments(self) -> np.ndarray:
+        """Principal moments of inertia (3,) [kg m²]."""
+        from klapper.bodies import inertia
+
+        return np.array(inertia.box(self.mass, *self.sizes))
+
+    @property
+    def radius(self) -> float:
+        """Distance [m] of a corner from the centre."""
+        return 0.5 * float(np.linalg.norm(self.sizes))
+
+    @property
+    def gyration(self) -> float:
+        """Largest |ω × I ω|/ω² [kg m²]."""
+        return 0.5 * float(np.ptp(self.moments))
+
+    def corners(self, rotation: np.ndarray) -> np.ndarray:
+        """Places (…, 8, 3) [m] of the corners from the centre, for rotations (…, 3, 3)."""
+        signs = np.array([(i, j, k) for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
+        return np.einsum("...ij,cj->...ci", rotation, 0.5 * signs * np.array(self.sizes))
+
+    def fastest(self, start: "Start") -> float:
+        """Speed [m/s] that no corner can exceed with the energy of the start."""
+        energy = 0.5 * self.mass * sum(v**2 for v in start.velocity)
+        energy += 0.5 * float(self.moments @ np.square(start.spin))
+        energy += self.mass * self.gravity * (start.height + self.radius)
+        return sqrt(2.0 * energy / self.mass) + self.radius * sqrt(2.0 * energy / self.moments.min())
+
+    def system(
+        self, at: Any, orientation: Any, velocity: Any, spin: Any
+    ) -> "tuple[RigidSystem, SpatialBody]":
+        from klapper.bodies import Spatial
+
+        model = Spatial(gravity=(0.0, 0.0, -self.gravity), name="tumbling box")
+        box = model.body(
+            "box",
+            mass=self.mass,
+            inertia=self.moments,
+            at=at,
+            orientation=orientation,
+            velocity=velocity,
+            spin=spin,
+        )
+        floor = model.wall("floor", normal=(0.0, 0.0, 1.0))
+        for number, corner in enumerate(box.corners(*self.sizes), start=1):
+            model.contact(
+                corner, floor, friction=self.mu, restitution=self.restitution, name=f"corner {number}"
+            )
+        return model.build(), box
+
+
+@dataclass(frozen=True)
+class Start:
+    """How the box is thrown; ``height`` is that of its lowest corner, ``turn`` a rotation vector [rad]."""
+
+    height: float
+    turn: tuple[float, float, float]
+    velocity: tuple[float, float, float]
+    spin: tuple[float, float, float]
+
+    @property
+    def orientation(self) -> tuple[float, float, float, float]:
+        from klapper.bodies import turned
+
+        angle = float(np.linalg.norm(self.turn))
+        return turned(self.turn, angle) if angle > 0.0 else (1.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Throw:
+    """The run of the thrown box, and what it says."""
+
+    box: Box
+    system: "RigidSystem"
+    body: "SpatialBody"
+    run: "Run"
+    step: float
+
+    @cached_property
+    def rotation(self) -> np.ndarray:
+        """R (s, 3, 3) from body to world."""
+        return self.system.axes(self.body, self.run.position)
+
+    @cached_property
+    def corners(self) -> np.ndarray:
+        """Places (s, 8, 3) [m] of the corners."""
+        return self.run.position[:, None, :3] + self.box.corners(self.rotation)
+
+    @cached_property
+    def corner_speed(self) -> float:
+        """Largest speed [m/s] that a corner can have had."""
+        turning = np.linalg.norm(self.run.velocity[:, 3:], axis=1)
+        return float(
+            np.max(np.linalg.norm(self.run.velocity[:, :3], axis=1) + self.box.radius * turning)
+        ) + self.box.gravity * float(np.diff(self.run.time).max())
+
+    @cached_property
+    def flight(self) -> int:
+        """Number of samples before the floor is touched."""
+        touched = np.flatnonzero(np.any(self.run.impulse != 0.0, axis=(1, 2)))
+        return int(touched[0]) if len(touched) else len(self.run)
+
+    @cached_property
+    def rest(self) -> int | None:
+        """First sample at which the box lies still on the floor."""
+        carried = np.any(self.run.impulse[:, :, 0] > 0.0, axis=1)
+        still = np.flatnonzero(carried & ~np.any(self.run.velocity, axis=1))
+        return int(still[0]) if len(still) else None
+
+    @property
+    def face_below(self) -> str:
+        """Which side of the box looks down at the end."""
+        down = self.rotation[-1, 2]  # vertical components of the axes of the body
+        axis = int(np.argmax(np.abs(down)))
+        return f"{'-' if down[axis] > 0.0 else '+'}{'xyz'[axis]}"
+
+    @property
+    def way(self) -> float:
+        """Length [m] of the path of the centre over the floor."""
+        return float(np.linalg.norm(np.diff(self.run.position[:, :2], axis=0), axis=1).sum())
+
+    @property
+    def floor_force(self) -> np.ndarray:
+        """Sum (3,) [N] of the forces of the floor in the last interval between samples."""
+        which = np.arange(8)
+        directions = self.system.directions(self.run.time[-1], self.run.position[-1], which)
+        impulse = directions.normal[:3] @ self.run.impulse[-1, :, 0]
+        impulse = impulse + directions.tangential[:3] @ self.run.impulse[-1, :, 1:].ravel()
+        return np.asarray(impulse).ravel() / (self.run.time[-1] - self.run.time[-2])
+
+
+@dataclass(frozen=True)
+class Slide:
+    """The second run: a box that lies flat and slides with the horizontal velocity of the throw."""
+
+    box: Box
+    velocity: tuple[float, float]
+    run: "Run"
+
+    @staticmethod
+    def possible(box: Box, velocity: tuple[float, float]) -> bool:
+        """Whether the box slides flat until it stops: the floor's force acts at μ c/2 ahead of the centre (c the
+        height), which must be under the box."""
+        speed = hypot(*velocity)
+        if box.mu == 0.0 or speed == 0.0:
+            return False
+        ahead = box.mu * box.sizes[2] * np.abs(velocity) / speed
+        return bool(np.all(ahead < 0.999 * np.array(box.sizes[:2])))
+
+    @classmethod
+    def of(cls, box: Box, velocity: tuple[float, float], scheme: SchemeName) -> "Slide":
+        from klapper.gallery._run import scheme_named
+        from klapper.simulate import simulate
+
+        system, _ = box.system(
+            (0.0, 0.0, 0.5 * box.sizes[2]), (1.0, 0.0, 0.0, 0.0), (*velocity, 0.0), (0.0, 0.0, 0.0)
+        )
+        stop = hypot(*velocity) / (box.mu * box.gravity)
+        run = simulate(system, 1.2 * stop, scheme_named(scheme, stop / SLIDE_STEPS))
+        return cls(box, velocity, run)
+
+    @property
+    def exact(self) -> float:
+        """v²/(2 μ g) [m]."""
+        return hypot(*self.velocity) ** 2 / (2.0 * self.box.mu * self.box.gravity)
+
+    @property
+    def distances(self) -> np.ndarray:
+        """Distance (s,) [m] from the start."""
+        return np.asarray(np.linalg.norm(self.run.position[:, :2], axis=1))
+
+    @property
+    def step(self) -> float:
+        return float(self.run.time[1])
+
+
+@example("tumbling-box", source="free flight, sliding and rest in closed form; scheme of Moreau (1988)")
+def tumbling_box(
+    *,
+    sizes: Annotated[
+        tuple[float, float, float], Parameter("length, width and height of the box", unit="m", above=0.0)
+    ] = (0.3, 0.2, 0.1),
+    mass: Annotated[float, Parameter("mass of the homogeneous box", unit="kg", above=0.0)] = 1.0,
+    height: Annotated[
+        float, Parameter("height of the lowest corner at the start", unit="m", at_least=0.0)
+    ] = 0.25,
+    turn: Annotated[
+        tuple[float, float, float], Parameter("rotation vector of the box at the start", unit="rad")
+    ] = (0.3, 0.4, 0.2),
+    velocity: Annotated[
+        tuple[float, float, float], Parameter("velocity of the centre at the start", unit="m/s")
+    ] = (3.0, 0.5, 0.0),
+    spin: Annotated[
+        tuple[float, float, float], Parameter("angular velocity at the start, in axes of the box", unit="rad/s")
+    ] = (1.0, 9.0, 2.0),
+    mu: Annotated[float, Parameter("friction coefficient of the floor", at_least=0.0)] = 0.4,
+    restitution: Annotated[
+        float, Parameter("normal velocity after an impact over that before", at_least=0.0, at_most=1.0)
+    ] = 0.3,
+    gravity: Annotated[float, Parameter("acceleration of gravity", unit="m/s²", above=0.0)] = 9.81,
+    step: Annotated[float, Parameter("time step", unit="s", above=0.0)] = 2e-4,
+    until: Annotated[float, Parameter("duration", unit="s", above=0.0)] = 1.6,
+    scheme: Annotated[SchemeName, Parameter("time-stepping method")] = "moreau",
+) -> Outcome:
+    from klapper.gallery._run import ledger_check, run_audit, run_figures
+
+    box, start = Box(sizes, mass, mu, restitution, gravity), Start(height, turn, velocity, spin)
+    throw = _throw(box, start, step, until)
+    slide = Slide.of(box, velocity[:2], scheme) if Slide.possible(box, velocity[:2]) else None
+    run, rest = throw.run, throw.rest
+    figures: dict[str, Any] = {"path": partial(_draw_path, throw=throw)}
+    figures["corners"] = partial(_draw_corners, throw=throw)
+    if slide is not None:
+        figures["slide"] = partial(_draw_slide, slide=slide)
+    return Outcome(
+        numbers={
+            "final_position": run.position[-1, :3],
+            "final_orientation": run.position[-1, 3:],
+            "final_velocity": run.velocity[-1],
+            "time": run.time[-1],
+            "face_below": throw.face_below,
+            "way_of_centre": throw.way,
+            "rest_time": None if rest is None else run.time[rest],
+            "creep_after_rest": None if rest is None else _creep(throw, rest),
+            "deepest_penetration": max(-run.gap.min(), 0.0),
+            "energy_lost": 1.0 - _mechanical(run)[-1] / _mechanical(run)[0],
+            "stopping_distance": None if slide is None else slide.distances[-1],
+            "exact_stopping_distance": None if slide is None else slide.exact,
+        },
+        units={
+            "final_position": "m",
+            "final_orientation": "(quaternion w, i, j, k)",
+            "final_velocity": "m/s, rad/s",
+            "time": "s",
+            "face_below": "(axis of the box)",
+            "way_of_centre": "m (over the floor)",
+            "rest_time": "s",
+            "creep_after_rest": "m",
+            "deepest_penetration": "m",
+            "energy_lost": "of the energy at the start (potential energy from the floor)",
+            "stopping_distance": "m (second run: flat on the floor)",
+            "exact_stopping_distance": "m",
+        },
+        checks=[
+            *_flight_checks(throw, start),
+            *_always(throw),
+            *(_rest_checks(throw, rest) if rest is not None else []),
+            *(_slide_checks(slide) if slide is not None else []),
+            ledger_check(run),
+        ],
+        audit=run_audit(run),
+        figures={**figures, **run_figures(run, "contact-states", "energy")},
+    )
+
+
+def _throw(box: Box, start: Start, step: float, until: float) -> Throw:
+    from klapper.bodies import Spatial
+    from klapper.schemes import Moreau
+    from klapper.simulate import simulate
+
+    longest = 0.2 * min(box.sizes) / box.fastest(start)
+    if step > longest:
+        raise ParameterError(
+            f"step must be at most {longest:.3g} s, in which no corner moves by more than a fifth of the smallest "
+            f"side, not {step:g}."
+        )
+    placed = Spatial().body("box", mass=1.0, inertia=(1.0, 1.0, 1.0), orientation=start.orientation)
+    rotation = placed.model.build().axes(placed, np.array([0.0, 0.0, 0.0, *start.orientation]))
+    lowest = float(box.corners(rotation)[:, 2].min())
+    system, body = box.system(
+        (0.0, 0.0, start.height - lowest), start.orientation, start.velocity, start.spin
+    )
+    return Throw(box, system, body, simulate(system, until, Moreau(step, tolerance=TOLERANCE)), step)
+
+
+def _mechanical(run: "Run") -> np.ndarray:
+    """Kinetic and potential energy (s,) [J]."""
+    return np.asarray(run.ledger.kinetic + run.ledger.potential)
+
+
+def _creep(throw: Throw, rest: int) -> float:
+    """Largest displacement [m] of a corner after the first sample at rest."""
+    return float(np.abs(throw.corners[rest:] - throw.corners[rest]).max())
+
+
+def _flight_checks(throw: Throw, start: Start) -> list[Check]:
+    """Parabola and angular momentum until the floor is touched."""
+    box, run = throw.box, throw.run
+    time, flown = run.time[: throw.flight], run.position[: throw.flight, :3]
+    parabola = flown[0] + np.outer(time, start.velocity) - 0.5 * np.outer(time**2, (0.0, 0.0, box.gravity))
+    spin = run.velocity[: throw.flight, 3:]
+    momentum = np.einsum("sij,sj->si", throw.rotation[: throw.flight], box.moments * spin)
+    turning = float(np.linalg.norm(spin, axis=1).max())
+    slender = box.moments.max() / box.moments.min()
+    size = box.radius + abs(start.height) + float(np.abs(parabola).max())
+    return [
+        Check(
+            "flight of the centre, largest error",
+            value=np.abs(flown - parabola).max(),
+            expected=0.0,
+            tolerance=1e-11 * size,
+            source="parabola; the scheme is exact under a constant force",
+        ),
+        Check(
+            "angular momentum in flight, largest error",
+            value=np.linalg.norm(momentum - momentum[0], axis=1).max(),
+            expected=0.0,
+            tolerance=np.linalg.norm(momentum[0])
+            * (slender**2 * (turning * throw.step) ** 2 * turning * time[-1] + 1e-11),
+            source="conserved; the scheme is of second order",
+        ),
+    ]
+
+
+def _always(throw: Throw) -> list[Check]:
+    run, energy = throw.run, _mechanical(throw.run)
+    return [
+        Check(
+            "energy above that of the start",
+            value=max(float(energy.max() - energy[0]), 0.0),
+            at_least=0.0,
+            at_most=_possible_gain(throw),
+            source="contacts take energy; strict bound of what a step can give, and what Newton's law gave",
+        ),
+        Check(
+            "deepest penetration",
+            value=max(-float(run.gap.min()), 0.0),
+            at_least=0.0,
+            at_most=2.0 * throw.step * throw.corner_speed,
+            source="way of the fastest corner in a step before it is seen and in one after",
+        ),
+        Check(
+            "length of the quaternion",
+            value=np.abs(np.linalg.norm(run.position[:, 3:], axis=1) - 1.0).max(),
+            expected=0.0,
+            tolerance=1e-12,
+            source="a rotation has a unit quaternion",
+        ),
+    ]
+
+
+def _possible_gain(throw: Throw) -> float:
+    """Strict bound [J] for the energy above that of the start.
+
+    With p the impulse of the floor, a step changes the energy by −p·M⁻¹p/2 − p·M⁻¹ h f/2 − (loss by sliding) if ε = 0:
+    at most h² m g²/8. The moment −ω × I ω does work in flight since it is taken at the predicted middle of the step,
+    h³ C³ ω⁵/I² with C the largest |ω × I ω|/ω²; and with ε > 0 also on the way that an impact adds.
+    """
+    box, run, h = throw.box, throw.run, throw.step
+    duration, turning = run.time[-1], 1.1 * float(np.linalg.norm(run.velocity[:, 3:], axis=1).max())
+    least, gyration = box.moments.min(), box.gyration
+    gain = duration * h * box.mass * box.gravity**2 / 8.0
+    gain += duration * h**2 * gyration**3 * turning**5 / least**2
+    gain += 1e-12 * run.ledger.scale + run.ledger.round_off
+    if box.restitution > 0.0:
+        push = float(np.abs(run.impulse).sum())
+        gain += 0.5 * h * gyration * turning**2 / least * box.radius * push
+    if box.restitution > 0.0 and box.mu > 0.0:
+        taken = np.diff(run.ledger.friction + run.ledger.impact)
+        gain += float(-taken[taken < 0.0].sum())
+    return gain
+
+
+def _rest_checks(throw: Throw, rest: int) -> list[Check]:
+    box, weight = throw.box, throw.box.mass * throw.box.gravity
+    return [
+        Check(
+            "speed after the box came to rest",
+            value=np.abs(throw.run.velocity[rest:]).max(),
+            expected=0.0,
+            tolerance=0.0,
+            source="Coulomb friction holds",
+        ),
+        Check(
+            "displacement after the box came to rest",
+            value=_creep(throw, rest),
+            expected=0.0,
+            tolerance=1e-13 * box.radius,
+            source="no creep; round-off of the quaternion",
+        ),
+        Check(
+            "force of the floor on the resting box",
+            value=throw.floor_force,
+            expected=[0.0, 0.0, weight],
+            tolerance=1e-9 * weight,
+            source="balance of forces",
+        ),
+    ]
+
+
+def _slide_checks(slide: Slide) -> list[Check]:
+    speed = hypot(*slide.velocity)
+    return [
+        Check(
+            "stopping distance of the sliding box",
+            value=slide.distances[-1],
+            expected=slide.exact,
+            tolerance=slide.box.mu * slide.box.gravity * slide.step**2 / 8.0 + 1e-9 * slide.exact,
+            source="v²/(2 μ g); the last step may pass the standstill",
+        ),
+        Check(
+            "the sliding box stands at the end",
+            value=np.linalg.norm(slide.run.velocity[-1]),
+            expected=0.0,
+            tolerance=1e-12 * speed,
+            source="it stops after v/(μ g)",
+        ),
+    ]
+
+
+def _draw_path(figure: "Figure", *, throw: Throw) -> None:
+    """The box along its path, from light to dark, and the way of its centre."""
+    from matplotlib import colormaps
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    figure.set_size_inches(7.2, 4.6)
+    axes: Any = figure.add_subplot(projection="3d", computed_zorder=False)
+    run, corners = throw.run, throw.corners
+    shown = _moments(throw)
+    colours = colormaps["Blues"](np.linspace(0.25, 0.8, len(shown)))
+    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
+    _draw_floor(axes, low, high)
+    path = run.position[:: max(len(run) // 400, 1), :3]
+    axes.plot(path[:, 0], path[:, 1], 0.0 * path[:, 2], color="#AAAAAA", linewidth=1.2, zorder=1)
+    for front, (k, colour) in enumerate(zip(shown, colours, strict=True)):
+        faces = [corners[k, list(face)] for face in FACES]
+        box = Poly3DCollection(faces, facecolor=colour, edgecolor="#333333", linewidth=0.7, alpha=0.75)
+        box.set_zorder(5 + front)
+        axes.add_collection3d(box)
+    axes.plot(*path.T, color="#D55E00", linewidth=1.4, zorder=40)
+    axes.set(xlabel="x / m", ylabel="y / m", zlabel="z / m")
+    axes.set_box_aspect(high - low)
+    axes.view_init(elev=22, azim=-65)
+
+
+def _draw_floor(axes: Any, low: np.ndarray, high: np.ndarray) -> None:
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    (x, y), (far_x, far_y) = low[:2], high[:2]
+    floor = Poly3DCollection(
+        [[(x, y, 0.0), (far_x, y, 0.0), (far_x, far_y, 0.0), (x, far_y, 0.0)]], facecolor="#EFEFEF"
+    )
+    floor.set_zorder(0)
+    axes.add_collection3d(floor)
+    axes.set(xlim=(x, far_x), ylim=(y, far_y), zlim=(min(low[2], 0.0), high[2]))
+
+
+def _moments(throw: Throw) -> list[int]:
+    """Samples to draw: at equal distances along the path of the centre, the first and the last among them."""
+    way = np.linalg.norm(np.diff(throw.run.position[:, :3], axis=0), axis=1).cumsum()
+    return [0, *(np.searchsorted(way, way[-1] * part) + 1 for part in np.linspace(0, 1, SHOWN)[1:-1]), len(way)]
+
+
+def _draw_corners(figure: "Figure", *, throw: Throw) -> None:
+    """Heights of the eight corners (thin) and of the centre (thick); dotted: the box lies still from here on."""
+    axes = figure.subplots()
+    run = throw.run
+    for number in range(8):
+        _line(axes, run.time, throw.corners[:, number, 2], color="#56B4E9", linewidth=0.9)
+    axes.plot([], [], color="#56B4E9", linewidth=0.9, label="corners")
+    _line(axes, run.time, run.position[:, 2], color="#0072B2", linewidth=2.0, label="centre")
+    axes.axhline(0.0, color="#444444", linewidth=0.8)
+    if throw.rest is not None:
+        axes.axvline(run.time[throw.rest], color="#888888", linewidth=1.0, linestyle=":", label="rest")
+    axes.set(xlabel="time / s", ylabel="height / m", xlim=(0.0, run.time[-1]))
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderaxespad=0.3)
+
+
+def _draw_slide(figure: "Figure", *, slide: Slide) -> None:
+    """A box that lies flat and slides: speed and distance by time stepping (lines) and in closed form (dots)."""
+    speed, brake = hypot(*slide.velocity), slide.box.mu * slide.box.gravity
+    figure.set_size_inches(6.0, 3.2)
+    left, right = figure.subplots(1, 2)
+    time = np.linspace(0.0, slide.run.time[-1], 19)
+    moving = np.minimum(time, speed / brake)
+    _line(left, slide.run.time, np.linalg.norm(slide.run.velocity[:, :2], axis=1))
+    left.plot(time, speed - brake * moving, "o", color="#333333", markersize=3.5)
+    left.set(xlabel="time / s", ylabel="speed / m/s")
+    _line(right, slide.run.time, slide.distances)
+    right.plot(time, (speed - 0.5 * brake * moving) * moving, "o", color="#333333", markersize=3.5)
+    right.set(xlabel="time / s", ylabel="distance / m")
+
+
+def _line(axes: "Axes", time: np.ndarray, values: np.ndarray, **style: Any) -> None:
+    from klapper.results.thinning import thinned
+
+    points = thinned(values, 1500)
+    axes.plot(time[points], values[points], **style)

@@ -2,8 +2,8 @@
 
 The rigid models with unilateral contact are the reference; their scheme is Moreau–Jean's
 
-    M (v⁺ − v) = h f(q + θ h v⁺ …) + J Λ,     q⁺ = q + h ((1 − θ) v + θ v⁺)
-    contact i takes part if   g_i(q) + (1 − θ) h ġ_i(v) ≤ 0,   then   0 ≤ Λ_i ⊥ ġ_i⁺ + ε ġ_i⁻ ≥ 0
+    M (v⁺ − v) = h (f − K ((1 − θ) q + θ q⁺)) + J Λ,     q⁺ = q + h ((1 − θ) v + θ v⁺)
+    contact i takes part if   g_i(q) + (1 − θ) h ġ_i(v) ≤ ROUND_OFF,   then   0 ≤ Λ_i ⊥ ġ_i⁺ + ε ġ_i⁻ ≥ 0
 
 with Newton's restitution ε and Coulomb friction μ. Only numpy is imported: Siconos' interpreter reads this
 file too. Random numbers come from numpy's frozen `RandomState`, whose stream is the same in every version.
@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 GRAVITY = 9.81  # m/s²
+ROUND_OFF = 1e-14  # m, a resting contact with θ = 1 has no other gap than round-off
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ import siconos.numerics as sn
 
 from benchmarks.dynamics.exchange import Run, serve
 from benchmarks.dynamics.models import (
+    ROUND_OFF,
     BouncingBall,
     ImpactingBar,
     InclinedBlock,
@@ -43,7 +44,6 @@ PRELOAD = "KLAPPER_SICONOS_PRELOAD"
 UNCHECKED = Path(__file__).with_name("siconos_unchecked.cpp")
 HEADERS = "/usr/include/siconos"
 ONE_CONTACT_TOLERANCE = 1e-10
-ROUND_OFF = 1e-14  # m, a gap as small as this is closed; exactly zero would leave it to chance for theta = 1
 WALL_THICKNESS = 1.0  # m
 SAMPLES = 20  # of the spheres
 

@@ -227,7 +227,7 @@ def _moreau_jean(
             effective, force - stiffness @ (position + theta * step * velocity)
         )
         approach = opening @ velocity
-        near = np.flatnonzero(opening @ position + (1.0 - theta) * step * approach <= 0.0)
+        near = np.flatnonzero(opening @ position + (1.0 - theta) * step * approach <= models.ROUND_OFF)
         impulse = np.zeros(len(opening))
         subsets = itertools.chain.from_iterable(itertools.combinations(near, k) for k in range(near.size + 1))
         for subset in map(list, subsets):

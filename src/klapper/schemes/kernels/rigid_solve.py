@@ -32,6 +32,7 @@ _SWEEPS_PER_REFRESH = 100
 _PATIENCE = 200  # sweeps within which |g| must have halved before it is looked for a steady drift
 _SHORTEST_QUIET, _LONGEST_QUIET = 20, 150  # sweeps without momentum that a drift may take to become steady
 _RESTLESS, _STEADY = 1e-2, 1e-3  # part of g that changes from sweep to sweep
+_REACH, _LEAST_LEAP = 0.3, 300.0  # change of g that a leap may cause, and the shortest that is worth it
 
 
 class Momentum(NamedTuple):
@@ -123,6 +124,26 @@ def _compare_next(momentum: Momentum, count: int) -> None:
 
 
 @njit(cache=True, error_model="numpy")
+def _leap_distance(
+    momentum: Momentum,
+    contact: np.ndarray,
+    impulse: np.ndarray,
+    count: int,
+    unsteady: float,
+    last_unsteady: float,
+) -> float:
+    """How many steps g to leap over: to the next event if g stays the same until then; 0 for none yet."""
+    if unsteady > _STEADY:
+        return 0.0
+    distance = (1.0 + 1e-7) * next_event(impulse, momentum.origin, contact, count)
+    reach = _REACH / max(unsteady, 1e-15)
+    if distance <= reach:
+        return distance
+    still_settling = unsteady < 0.5 * last_unsteady
+    return 0.0 if still_settling or reach < _LEAST_LEAP else min(reach, distance)
+
+
+@njit(cache=True, error_model="numpy")
 def solve(
     body: np.ndarray,
     contact: np.ndarray,
@@ -139,7 +160,8 @@ def solve(
     reached = residual(body, contact, link, impulse, count) / scale
     goal = tolerance if count > _FEW else min(tolerance, _ROUND_OFF)
     best, best_sweep, next_look, size, sweeps = reached, 0, 0, 0.0, 0
-    smallest, progress, patience, quiet = math.inf, 0, _PATIENCE, 0
+    smallest, progress, patience = math.inf, 0, _PATIENCE
+    quiet, unsteady = 0, math.inf
     while not reached <= goal and sweeps < max_sweeps:
         _remember(momentum, body, impulse, count)
         change = sweep(body, contact, link, impulse, count) / scale
@@ -162,24 +184,25 @@ def solve(
         before = size
         size = _moved(momentum, contact, impulse, count)
         if quiet > 0:
-            unsteady = unsteadiness(momentum.origin, momentum.direction, contact, count)
-            distance = next_event(impulse, momentum.origin, contact, count) if unsteady < _STEADY else math.inf
             quiet += 1
-            if distance * unsteady <= 0.5 and distance < math.inf:
-                leap(impulse, momentum.origin, count, distance * (1.0 + 1e-7))
+            unsteady, last_unsteady = unsteadiness(momentum.origin, momentum.direction, contact, count), unsteady
+            distance = _leap_distance(momentum, contact, impulse, count, unsteady, last_unsteady)
+            if distance > 0.0:
+                leap(impulse, momentum.origin, count, distance)
                 refresh(body, contact, link, impulse, count)
-                quiet = 1
+                quiet, unsteady = 1, math.inf
             elif quiet > _LONGEST_QUIET or (quiet > _SHORTEST_QUIET and unsteady > _RESTLESS):
                 quiet, patience, size = 0, 2 * patience, 0.0
                 smallest, progress = math.inf, sweeps
-                _stop(momentum, count)
             if quiet > 0:
                 _compare_next(momentum, count)
+            else:
+                _stop(momentum, count)
             continue
         if size < 0.25 * smallest:
             smallest, progress = size, sweeps
         elif sweeps >= progress + patience:
-            quiet = 1
+            quiet, unsteady = 1, math.inf
             _stop(momentum, count)
             continue
         if size <= _GROWTH * before:

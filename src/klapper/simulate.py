@@ -122,7 +122,7 @@ class _Loop:
         )
         self.steps = scheme.steps(system, until)
         self.every = self._thinning() if every is None else int(every)
-        if self.every < 1:
+        if self.every < 1 or (every is not None and self.every != every):
             raise InvalidModel(f"every is {every}; allowed are whole numbers from 1 on.")
         self.snapshot = scheme.init(system)
         self.stretches: list[Samples] = [self._first_sample()]
@@ -141,19 +141,10 @@ class _Loop:
         return max(int(np.ceil(self.steps * width * 8.0 / _MEMORY)), 1)
 
     def fingerprint(self) -> str:
-        """A text that differs for another system, scheme or length: by what the system answers at its start."""
-        system, (t, q, v) = self.system, _parts_of(self.system.start)
-        which = system.near(t, q)[:MOST_LISTED_CONTACTS]
-        directions, laws = system.directions(t, q, which), system.contacts.laws(which)
-        bilateral, _ = system.constraint_directions(t, q)
-        aside = system.advance(q, np.full(len(v), 1e-3))
+        """A text that differs for another system, scheme or length: by what the system answers at several times."""
         digest = hashlib.blake2b(digest_size=16)
-        for part in (
-            t, q, v, system.mass(q), system.force(t, q, v), system.force(t + 1e-3, aside, v + 1e-3), which,
-            system.gaps(t, q, which), directions.normal, directions.tangential, directions.normal_rate,
-            directions.tangential_rate, laws.restitution, laws.friction, laws.limit, bilateral,
-        ):  # fmt: skip
-            array = part.toarray() if hasattr(part, "toarray") else np.asarray(part, dtype=float)
+        for answer in _answers(self.system, self.until):
+            array = answer.toarray() if hasattr(answer, "toarray") else np.asarray(answer, dtype=float)
             digest.update(repr(array.shape).encode())
             digest.update(np.ascontiguousarray(array, dtype=float).tobytes())
         for text in (self.layout, self.scheme.name, self.scheme.settings, self.until, self.every):
@@ -173,7 +164,7 @@ class _Loop:
         self.worst_residual = float(stored["worst_residual"])
 
     def run(self, store: PartStore | None, shown: Progress) -> Run:
-        status, message = "complete", ""
+        status, message, cause = "complete", "", None
         self.began = last_part = time.perf_counter()
         stretch = self.scheme.stretch(self.system)
         try:
@@ -190,6 +181,9 @@ class _Loop:
             status, message = "failed", str(error)
         except ResultsError as error:
             status, message, store = "failed", f"The run cannot be stored. {error}", None
+        except Exception as error:  # in a function of the user's: what was computed is not lost with it
+            status, cause = "failed", error
+            message = f"The model failed after {self.snapshot.time:.6g} s: {type(error).__name__}: {error}"
         run = self._judged(status, message, self.seconds + time.perf_counter() - self.began, stretch)
         if store is not None:
             try:
@@ -199,7 +193,7 @@ class _Loop:
             except ResultsError as error:
                 raise SimulationFailed(f"The run cannot be stored. {error}", run) from error
         if run.about["status"] == "failed":
-            raise SimulationFailed(run.about["message"], run)
+            raise SimulationFailed(run.about["message"], run) from cause
         return run
 
     def _finished(self) -> bool:
@@ -230,8 +224,9 @@ class _Loop:
         return cut if self.steps is None else min(cut, self.steps)
 
     def _compiled_cut(self) -> int:
-        work = len(self.layout.velocities) ** 2 + (10 * min(self.system.contacts.count, 500)) ** 2 / 20 + 200
-        return int(np.clip(2e8 / work, 200, 500_000))
+        rows = min(self.system.contacts.count, 500) * (1 + self.layout.tangential)
+        work = len(self.layout.velocities) ** 2 + (100 if self.layout.tangential else 5) * rows**2 + 200
+        return int(np.clip(5e7 / work, 10, 500_000))
 
     def _general(self, cut: int) -> None:
         """Step by step to step number ``cut``, one sample per ``every`` steps."""
@@ -380,6 +375,7 @@ class _Loop:
                 self.system,
                 float(samples.time[k]),
                 samples.position[k],
+                samples.velocity[k],
                 np.arange(len(self.layout.contacts)),
                 samples.impulse[k],
                 samples.state[k],
@@ -430,6 +426,37 @@ class _Gathered:
 def _as_samples(arrays: dict[str, Any]) -> Samples:
     loaded = arrays.get("loaded")
     return Samples(**{**arrays, "loaded": None if loaded is None else Loaded(**loaded)})
+
+
+def _answers(system: System, until: float) -> Iterator[Any]:
+    """What tells one system from another: its quantities near the start, at several times and speeds."""
+    t, q, v = _parts_of(system.start)
+    which = system.near(t, q)[:MOST_LISTED_CONTACTS]
+    aside = system.advance(q, np.full(len(v), 1e-3))
+    yield from (
+        t,
+        q,
+        v,
+        which,
+        system.mass(q),
+        system.mass(aside),
+        system.potential(q),
+        system.potential(aside),
+    )
+    compliance = getattr(system, "compliance", None)
+    yield np.zeros(0) if compliance is None else compliance
+    for speed in (0.0, 0.01, 0.3, 10.0):
+        laws = system.contacts.laws(which, np.full(len(which), speed))
+        yield from (laws.normal, laws.restitution, laws.friction, laws.limit, laws.ratio)
+    for share in (0.0, 0.0719, 0.2837, 0.6431, 1.0):
+        now = t + share * (until - t)
+        for place, motion in ((q, v), (aside, v + 1e-3)):
+            directions = system.directions(now, place, which)
+            yield from (system.force(now, place, motion), system.gaps(now, place, which))
+            yield from (directions.normal, directions.normal_rate)
+            yield from (directions.tangential, directions.tangential_rate)
+            yield system.constraint_residuals(now, place)
+            yield from system.constraint_directions(now, place)
 
 
 def _parts_of(state: Any) -> tuple[float, np.ndarray, np.ndarray]:

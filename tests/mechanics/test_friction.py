@@ -69,6 +69,15 @@ BAD = {
     "Stribeck speed nan": lambda: Stribeck(0.3, 0.2, np.nan),
     "exponent negative": lambda: Stribeck(0.3, 0.2, 0.1, -1.0),
     "list": lambda: as_friction([0.1, 0.2]),
+    "text": lambda: as_friction("rough"),
+    "number as text": lambda: as_friction("0.3"),
+    "none": lambda: as_friction(None),
+    "Coulomb text": lambda: Coulomb("rough"),
+    "Stribeck text": lambda: Stribeck(0.3, 0.2, "slow"),
+    "Stribeck speed infinite": lambda: Stribeck(0.3, 0.2, np.inf),
+    "function of two arguments": lambda: as_friction(lambda speed, force: 0.1),
+    "function of texts": lambda: as_friction(lambda speed: "rough"),
+    "function below zero at rest": lambda: as_friction(lambda speed: speed - 0.1),
     "function below zero": lambda: SpeedDependent(lambda s: -0.1).coefficient(0.5),
     "function not finite": lambda: SpeedDependent(lambda s: np.inf).coefficient(0.5),
 }
@@ -80,21 +89,3 @@ def test_bad_laws_are_refused_in_one_sentence(name: str) -> None:
         BAD[name]()
     assert "\n" not in str(caught.value)
     assert str(caught.value).endswith(".")
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        pytest.param(lambda: as_friction("rough"), id="text"),
-        pytest.param(lambda: as_friction(None), id="none"),
-        pytest.param(lambda: Coulomb("rough"), id="coulomb text"),
-        pytest.param(lambda: Stribeck(0.3, 0.2, "slow"), id="stribeck text"),
-        pytest.param(lambda: Stribeck(0.3, 0.2, np.inf), id="stribeck speed infinite"),
-    ],
-)
-@pytest.mark.xfail(
-    strict=True, reason="friction laws do not refuse these with InvalidModel", raises=BaseException
-)
-def test_bad_laws_that_get_through(make) -> None:
-    with pytest.raises(InvalidModel):
-        make()

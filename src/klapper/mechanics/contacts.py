@@ -11,7 +11,7 @@ function of time and position, and what is not given of its derivatives is forme
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -21,7 +21,7 @@ import scipy.sparse as sparse
 
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.friction import Coulomb, Friction, as_friction
-from klapper.mechanics.signals import Constant, Signal, as_signal
+from klapper.mechanics.signals import Signal, answer, as_signal, finite, naming, number
 
 GapFunction = Callable[[float, np.ndarray], float]
 DirectionFunction = Callable[[float, np.ndarray], Any]
@@ -53,28 +53,21 @@ class Contact:
     limit: float = 0.0
 
     def __post_init__(self) -> None:
-        where = f"contact '{self.name}'"
-        object.__setattr__(self, "friction", _named(where, as_friction, self.friction))
-        if not 0.0 <= self.restitution <= 1.0:
-            raise InvalidModel(
-                f"{where}: restitution is {self.restitution}; allowed are numbers from 0 to 1."
-            )
-        _require_limit(where, self.limit)
-        if self.affine:
-            if self.normal is None:
-                raise InvalidModel(
-                    f"{where}: the gap is an offset, so the normal direction (n,) is needed; or give the gap as a "
-                    f"function of (t, q)."
-                )
-            object.__setattr__(self, "gap", _named(where, as_signal, self.gap))
-            object.__setattr__(self, "normal", _vector(where, "normal", self.normal))
-        if self.tangents is not None and not callable(self.tangents):
-            object.__setattr__(self, "tangents", _rows(where, "tangents", self.tangents))
-        object.__setattr__(self, "tangential_rate", _named(where, as_signal, self.tangential_rate))
-        if self.tangents is None and (self.has_friction or self.limit > 0.0):
-            raise InvalidModel(
-                f"{where}: friction needs tangents, one direction in the plane or two in space."
-            )
+        with naming(self.called):
+            object.__setattr__(self, "friction", as_friction(self.friction))
+            number(self.restitution, "restitution", "numbers from 0 to 1", at_least=0.0, at_most=1.0)
+            _limit(self.limit)
+            for name, value in _value_and_direction("gap", self.gap, "normal", self.normal).items():
+                object.__setattr__(self, name, value)
+            if self.tangents is not None:
+                object.__setattr__(self, "tangents", _tangents(self.tangents))
+            elif self.has_friction or self.limit > 0.0:
+                raise InvalidModel("friction needs tangents, one direction in the plane or two in space.")
+            object.__setattr__(self, "tangential_rate", _signal(self.tangential_rate, "tangential_rate"))
+
+    @property
+    def called(self) -> str:
+        return f"contact '{self.name}'"
 
     @property
     def affine(self) -> bool:
@@ -101,20 +94,20 @@ class FrictionElement:
     tangential_rate: Any = 0.0
 
     def __post_init__(self) -> None:
-        where = f"friction element '{self.name}'"
-        _require_limit(where, self.limit)
-        for contact, share in self.shares.items():
-            if not (np.isfinite(share) and share >= 0.0):
+        with naming(self.called):
+            _limit(self.limit)
+            for contact, share in self.shares.items():
+                number(share, f"the share of '{contact}'", "numbers from 0 on", at_least=0.0)
+            if self.limit == 0.0 and not any(self.shares.values()):
                 raise InvalidModel(
-                    f"{where}: the share of '{contact}' is {share}; allowed are numbers from 0 on."
+                    "it can carry no force; give a limit, or shares of contacts that press it."
                 )
-        if self.limit == 0.0 and not any(self.shares.values()):
-            raise InvalidModel(
-                f"{where} can carry no force: give a limit, or shares of contacts that press it."
-            )
-        if not callable(self.tangents):
-            object.__setattr__(self, "tangents", _rows(where, "tangents", self.tangents))
-        object.__setattr__(self, "tangential_rate", _named(where, as_signal, self.tangential_rate))
+            object.__setattr__(self, "tangents", _tangents(self.tangents))
+            object.__setattr__(self, "tangential_rate", _signal(self.tangential_rate, "tangential_rate"))
+
+    @property
+    def called(self) -> str:
+        return f"friction element '{self.name}'"
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,17 +123,18 @@ class Constraint:
     offset: Any = 0.0
 
     def __post_init__(self) -> None:
-        where = f"constraint '{self.name}'"
-        if self.affine:
-            if self.direction is None:
-                raise InvalidModel(
-                    f"{where}: give the direction (n,), or the residual as a function of (t, q) in offset."
-                )
-            object.__setattr__(self, "offset", _named(where, as_signal, self.offset))
-            object.__setattr__(self, "direction", _vector(where, "direction", self.direction))
+        with naming(self.called):
+            parts = _value_and_direction("offset", self.offset, "direction", self.direction)
+            for name, value in parts.items():
+                object.__setattr__(self, name, value)
+
+    @property
+    def called(self) -> str:
+        return f"constraint '{self.name}'"
 
     @property
     def affine(self) -> bool:
+        """Whether the residual is direction · q + offset(t)."""
         return isinstance(self.offset, Signal) or not callable(self.offset)
 
 
@@ -186,18 +180,18 @@ class ContactTable(Protocol):
 
 
 class ContactList:
-    """The table of a system whose contacts are listed one by one."""
+    """The table of a system whose contacts are listed one by one.
 
-    def __init__(self, parts: Sequence[Contact | FrictionElement], size: int) -> None:
-        self.parts = tuple(parts)
-        names = [part.name for part in self.parts]
-        if len(set(names)) < len(names):
-            repeated = next(name for name in names if names.count(name) > 1)
-            raise InvalidModel(f"two contacts are called '{repeated}'; names must differ.")
-        self.names = tuple(names)
-        self.tangential = self._tangential(size)
+    ``time`` [s] and ``position`` (n,) are those of the start: there the functions among the contacts are asked once.
+    """
+
+    def __init__(self, parts: Sequence[Contact | FrictionElement], time: float, position: np.ndarray) -> None:
+        self.parts = _listed(parts, (Contact, FrictionElement), "contacts")
+        self.names = tuple(part.name for part in self.parts)
+        self._numbers = {name: i for i, name in enumerate(self.names)}
+        self.tangential = max((_tangential(part, time, position) for part in self.parts), default=0)
         for part in self.parts:
-            self._check(part, size)
+            self._check(part, time, position)
         self._coupling = self._shares()
 
     @property
@@ -256,34 +250,15 @@ class ContactList:
             self.has_normal[which], self._restitution[which], friction, self._limit[which], self._ratio[which]
         )
 
-    def _tangential(self, size: int) -> int:
-        found = 0
-        for part in self.parts:
-            tangents = part.tangents
-            if callable(tangents):
-                probe = np.atleast_2d(np.asarray(tangents(0.0, np.zeros(size)), dtype=float))
-                found = max(found, probe.shape[0])
-            elif tangents is not None:
-                found = max(found, len(tangents))
-        if found > 2:
-            raise InvalidModel(f"a contact has {found} tangential directions; allowed are one or two.")
-        return found
-
-    def _check(self, part: Contact | FrictionElement, size: int) -> None:
-        where = f"contact '{part.name}'"
-        if isinstance(part, Contact) and part.affine and part.normal.shape != (size,):
-            raise InvalidModel(f"{where}: normal has {part.normal.size} entries, expected {size}.")
-        if isinstance(part, Contact) and part.affine and part.gap.shape != ():
-            raise InvalidModel(f"{where}: gap has shape {part.gap.shape}, expected one number.")
-        if part.tangents is not None and not callable(part.tangents) and part.tangents.shape[1] != size:
-            raise InvalidModel(
-                f"{where}: tangents have {part.tangents.shape[1]} entries each, expected {size}."
-            )
-        if part.tangential_rate.shape not in ((), (self.tangential,)):
-            raise InvalidModel(
-                f"{where}: tangential_rate has shape {part.tangential_rate.shape}, expected one number or "
-                f"({self.tangential},)."
-            )
+    def _check(self, part: Contact | FrictionElement, time: float, position: np.ndarray) -> None:
+        with naming(part.called):
+            if isinstance(part, Contact):
+                _require_fit("gap", part.gap, "normal", part.normal, time, position)
+            if part.tangential_rate.shape not in ((), (self.tangential,)):
+                raise InvalidModel(
+                    f"tangential_rate has shape {part.tangential_rate.shape}, expected one number or "
+                    f"({self.tangential},)."
+                )
 
     def _shares(self) -> Any:
         """μ of friction elements over other contacts' normal forces, or None if there is none."""
@@ -291,19 +266,33 @@ class ContactList:
         for row, part in enumerate(self.parts):
             if isinstance(part, FrictionElement):
                 for contact, share in part.shares.items():
+                    column = self.number(contact, f"{part.called} has a share of")
+                    if not isinstance(self.parts[column], Contact):
+                        raise InvalidModel(
+                            f"{part.called} has a share of '{contact}', which has no normal force; name a Contact."
+                        )
                     rows.append(row)
-                    columns.append(self.number(contact, f"friction element '{part.name}' has a share of"))
+                    columns.append(column)
                     values.append(share)
         if not rows:
             return None
         return sparse.csr_array((values, (rows, columns)), shape=(self.count, self.count))
 
     def number(self, name: str, what: str = "there is no contact") -> int:
-        if name in self.names:
-            return self.names.index(name)
+        if name in self._numbers:
+            return self._numbers[name]
         near = difflib.get_close_matches(name, self.names, n=1)
         hint = f" Did you mean '{near[0]}'?" if near else ""
         raise InvalidModel(f"{what} '{name}'; contacts are {', '.join(self.names) or 'none'}.{hint}")
+
+
+def constraint_list(parts: Sequence[Constraint], time: float, position: np.ndarray) -> tuple[Constraint, ...]:
+    """The constraints of a system, checked at the start like the contacts of :class:`ContactList`."""
+    listed = _listed(parts, (Constraint,), "constraints")
+    for part in listed:
+        with naming(part.called):
+            _require_fit("offset", part.offset, "direction", part.direction, time, position)
+    return listed
 
 
 def rate_of(part: Contact | FrictionElement, tangential: int, time: Any) -> np.ndarray:
@@ -316,27 +305,96 @@ def rate_of(part: Contact | FrictionElement, tangential: int, time: Any) -> np.n
     return values
 
 
-def _named(where: str, convert: Callable[[Any], Any], given: Any) -> Any:
-    try:
-        return convert(given)
-    except InvalidModel as error:
-        raise InvalidModel(f"{where}: {error}") from None
+def _listed(parts: Any, kinds: tuple[type, ...], what: str) -> tuple[Any, ...]:
+    """The parts as a tuple, all of these kinds and of different names."""
+    allowed = " or ".join(kind.__name__ for kind in kinds)
+    if not isinstance(parts, Iterable):
+        raise InvalidModel(f"{what} is one {type(parts).__name__}; expected a list of {allowed}.")
+    listed, seen = tuple(parts), set()
+    for part in listed:
+        if not isinstance(part, kinds):
+            name = getattr(part, "called", repr(part))
+            raise InvalidModel(f"{name} is a {type(part).__name__}; {what} are of type {allowed}.")
+        if part.name in seen:
+            raise InvalidModel(f"two {what} are called '{part.name}'; names must differ.")
+        seen.add(part.name)
+    return listed
 
 
-def _vector(where: str, name: str, given: Any) -> np.ndarray:
-    values = _named(where, Constant, given).amount
-    if values.ndim != 1 or not np.any(values):
-        raise InvalidModel(f"{where}: {name} has shape {values.shape}; expected (n,), not all zero.")
-    return values
+def _value_and_direction(value_name: str, value: Any, direction_name: str, direction: Any) -> dict[str, Any]:
+    """A gap or residual and its derivative: a signal and an array (n,), or two functions of (t, q)."""
+    if callable(value) and not isinstance(value, Signal):
+        if direction is not None and not callable(direction):
+            raise InvalidModel(
+                f"{value_name} is a function of (t, q), but {direction_name} an array; leave {direction_name} out, or "
+                f"give {value_name} as a number or a signal such as FunctionOfTime."
+            )
+        return {value_name: value, direction_name: direction}
+    if direction is None:
+        raise InvalidModel(
+            f"{value_name} is an offset, so {direction_name} (n,) is needed; or give {value_name} as a function of "
+            f"(t, q)."
+        )
+    if callable(direction):
+        raise InvalidModel(
+            f"{direction_name} is a function, but {value_name} an offset; give {value_name} as a function of (t, q) too."
+        )
+    row = finite(direction, direction_name)
+    if row.ndim != 1 or not np.any(row):
+        raise InvalidModel(f"{direction_name} has shape {row.shape}; expected (n,), not all zero.")
+    return {value_name: _signal(value, value_name), direction_name: row}
 
 
-def _rows(where: str, name: str, given: Any) -> np.ndarray:
-    values = np.atleast_2d(_named(where, Constant, given).amount)
-    if values.ndim != 2 or values.shape[0] not in (1, 2):
-        raise InvalidModel(f"{where}: {name} has shape {values.shape}; expected (1, n) or (2, n).")
-    return values
+def _require_fit(
+    value_name: str, value: Any, direction_name: str, direction: Any, time: float, position: np.ndarray
+) -> None:
+    """Refuse a gap or residual that is not one number, or whose direction does not have the shape of the position."""
+    if isinstance(value, Signal):
+        if value.shape != ():
+            raise InvalidModel(f"{value_name} has shape {value.shape}, expected one number.")
+    else:
+        number(answer(value, value_name, t=time, q=position), f"{value_name} at the start")
+    if direction is not None:
+        row = answer(direction, direction_name, t=time, q=position) if callable(direction) else direction
+        finite(row, direction_name, position.shape)
 
 
-def _require_limit(where: str, limit: float) -> None:
-    if not (np.isfinite(limit) and limit >= 0.0):
-        raise InvalidModel(f"{where}: limit is {limit}; allowed are numbers from 0 on, in N.")
+def _tangential(part: Contact | FrictionElement, time: float, position: np.ndarray) -> int:
+    """Number of tangential directions (d, n) of a contact, which must fit the position (n,) and its friction."""
+    if part.tangents is None:
+        return 0
+    with naming(part.called):
+        given = part.tangents
+        rows = _rows(answer(given, "tangents", t=time, q=position) if callable(given) else given)
+        finite(rows, "tangents", (len(rows), *position.shape))
+        if len(rows) == 1 and isinstance(part, Contact) and part.friction.ratio != 1.0:
+            raise InvalidModel("friction has two coefficients, but tangents only one direction; give two.")
+        return len(rows)
+
+
+def _tangents(given: Any) -> Any:
+    """One or two directions as rows (d, n), or the function that gives them."""
+    if callable(given):
+        return given
+    rows = _rows(given)
+    if not np.any(rows):
+        raise InvalidModel(
+            "tangents are all zero; give one or two directions, or leave them and the friction out."
+        )
+    return rows
+
+
+def _rows(given: Any) -> np.ndarray:
+    rows = np.atleast_2d(finite(given, "tangents"))
+    if rows.ndim != 2 or len(rows) > 2:
+        raise InvalidModel(f"tangents have shape {rows.shape}; expected (1, n) or (2, n).")
+    return rows
+
+
+def _signal(given: Any, name: str) -> Signal:
+    with naming(name):
+        return as_signal(given)
+
+
+def _limit(given: Any) -> None:
+    number(given, "limit", "numbers from 0 on, in N", at_least=0.0)

@@ -1,8 +1,8 @@
 """Whether contact forces are determined by the motion, from the directions in which they can vary.
 
 Loaded contacts that stick can change their force in all directions, those that slip along the edge of the friction
-cone only. If some combination of these changes pushes nothing, the motion is the same for all of them: the forces are
-not unique. Waltersberger 4.2.1.
+cone only; contacts that stay closed without a force can only gain one. If some combination of these changes pushes
+nothing, the motion is the same for all of them: the forces are not unique. Waltersberger 4.2.1.
 """
 
 from __future__ import annotations
@@ -40,17 +40,25 @@ class Determinacy:
 
 
 def force_determinacy(
-    system: System, t: float, q: np.ndarray, contact: np.ndarray, impulse: np.ndarray, state: np.ndarray
+    system: System,
+    t: float,
+    q: np.ndarray,
+    v: np.ndarray,
+    contact: np.ndarray,
+    impulse: np.ndarray,
+    state: np.ndarray,
 ) -> Determinacy | None:
-    """Whether the forces of loaded contacts (k,) with ``impulse`` (k, 1 + d) and ``state`` (k,) are unique.
+    """Whether the forces of contacts (k,) with ``impulse`` (k, 1 + d) and ``state`` (k,) are unique.
 
     None if there are too many of them to look at.
     """
     d = system.contacts.tangential
-    loaded = np.flatnonzero(np.any(impulse != 0.0, axis=1))
+    size = np.abs(impulse).max(axis=1, initial=0.0)
+    loaded = np.flatnonzero(size > 1e-12 * size.max(initial=0.0))
     bilateral, _ = system.constraint_directions(t, q)
     if len(loaded) * (1 + d) + bilateral.shape[1] > _LARGEST:
         return None
+    idle = _idle(system, t, q, v, np.delete(contact, loaded))
     contact, impulse, state = contact[loaded], impulse[loaded], state[loaded]
     directions = system.directions(t, q, contact)
     columns, names = [], []
@@ -70,20 +78,56 @@ def force_determinacy(
     for j, name in enumerate(system.constraints):
         columns.append(_column(bilateral, j))
         names.append(name)
-    return _determinacy(columns, names)
+    one_sided = [_column(system.directions(t, q, idle).normal, k) for k in range(len(idle))]
+    return _determinacy(columns, names, one_sided, [system.contacts.name(int(i)) for i in idle])
 
 
-def _determinacy(columns: list[np.ndarray], names: list[str]) -> Determinacy:
-    length = [np.linalg.norm(column) for column in columns]
-    kept = [j for j, size in enumerate(length) if size > 0.0]
+def _idle(system: System, t: float, q: np.ndarray, v: np.ndarray, contact: np.ndarray) -> np.ndarray:
+    """Those of the unloaded contacts that stay closed: they might as well carry a part."""
+    gaps = system.gaps(t, q, contact)
+    near = contact[gaps <= 1e-9]
+    if len(near) == 0 or len(near) > _LARGEST:
+        return near[:0]
+    directions = system.directions(t, q, near)
+    terms = abs(directions.normal).T @ np.abs(v) + np.abs(directions.normal_rate)
+    return near[np.abs(directions.normal_velocity(v)) <= 1e-9 * terms]
+
+
+def _determinacy(
+    columns: list[np.ndarray], names: list[str], one_sided: list[np.ndarray], idle: list[str]
+) -> Determinacy:
+    """Free combinations of changes: of any sign for ``columns``, then with a gain of one of the ``one_sided``."""
+    kept = [j for j, column in enumerate(columns) if np.any(column)]
     if not kept:
         return Determinacy(0, 0, ())
-    matrix = np.array([columns[j] / length[j] for j in kept]).T
+    matrix = np.array([columns[j] / np.linalg.norm(columns[j]) for j in kept]).T
     _, values, right = np.linalg.svd(matrix, full_matrices=True)
     rank = int(np.count_nonzero(values > _RANK * values[0]))
     free = np.abs(right[rank:]).max(axis=0, initial=0.0) > 1e-6
     undetermined = dict.fromkeys(names[kept[j]] for j in np.flatnonzero(free))
+    if one_sided:
+        more = _gains(matrix, np.array([column / np.linalg.norm(column) for column in one_sided]).T)
+        undetermined |= dict.fromkeys(idle[j] for j in np.flatnonzero(more[matrix.shape[1] :]))
+        undetermined |= dict.fromkeys(names[kept[j]] for j in np.flatnonzero(more[: matrix.shape[1]]))
+        changes = len(kept) + int(np.any(more))
+        return Determinacy(changes, rank, tuple(undetermined))
     return Determinacy(len(kept), rank, tuple(undetermined))
+
+
+def _gains(matrix: np.ndarray, gains: np.ndarray) -> np.ndarray:
+    """Which changes (k + i,) take part in a combination that pushes nothing and loads an idle contact."""
+    from scipy.optimize import linprog
+
+    k, i = matrix.shape[1], gains.shape[1]
+    found = linprog(
+        np.concatenate([np.zeros(k), -np.ones(i)]),
+        A_eq=np.hstack([matrix, gains]),
+        b_eq=np.zeros(matrix.shape[0]),
+        bounds=[(-1.0, 1.0)] * k + [(0.0, 1.0)] * i,
+    )
+    if not found.success or -found.fun <= 1e-6:
+        return np.zeros(k + i, dtype=bool)
+    return np.abs(found.x) > 1e-6
 
 
 def _column(matrix: Matrix, j: int) -> np.ndarray:

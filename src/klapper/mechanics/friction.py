@@ -12,9 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
-
 from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.signals import answer, number
 
 
 @runtime_checkable
@@ -39,7 +38,7 @@ class Coulomb:
     constant = True
 
     def __post_init__(self) -> None:
-        _require_coefficient(self.mu, "mu")
+        _coefficient(self.mu, "mu")
 
     def coefficient(self, speed: float) -> float:
         return self.mu
@@ -55,7 +54,7 @@ class Anisotropic:
 
     def __post_init__(self) -> None:
         for name in ("mu_1", "mu_2"):
-            _require_coefficient(getattr(self, name), name)
+            _coefficient(getattr(self, name), name)
         if self.mu_1 == 0.0:
             raise InvalidModel(
                 "mu_1 is 0; name the tangential directions so that the first one has friction."
@@ -82,10 +81,9 @@ class Stribeck:
 
     def __post_init__(self) -> None:
         for name in ("static", "dynamic"):
-            _require_coefficient(getattr(self, name), name)
+            _coefficient(getattr(self, name), name)
         for name in ("speed", "exponent"):
-            if not getattr(self, name) > 0.0:
-                raise InvalidModel(f"{name} is {getattr(self, name)}; allowed are numbers above 0.")
+            number(getattr(self, name), name, "numbers above 0", above=0.0)
 
     def coefficient(self, speed: float) -> float:
         fall = 1.0 + (abs(speed) / self.speed) ** self.exponent
@@ -100,10 +98,15 @@ class SpeedDependent:
     ratio = 1.0
     constant = False
 
+    def __post_init__(self) -> None:
+        self._checked(answer(self.function, "friction", speed=0.0), 0.0)
+
     def coefficient(self, speed: float) -> float:
-        value = float(self.function(speed))
-        _require_coefficient(value, f"the friction coefficient at {speed:g} m/s")
-        return value
+        return self._checked(self.function(speed), speed)
+
+    @staticmethod
+    def _checked(value: Any, speed: float) -> float:
+        return _coefficient(value, f"the friction coefficient at {speed:g} m/s")
 
 
 def as_friction(given: Any) -> Friction:
@@ -112,13 +115,9 @@ def as_friction(given: Any) -> Friction:
         return given
     if callable(given):
         return SpeedDependent(given)
-    if np.ndim(given) != 0:
-        raise InvalidModel(
-            f"friction is {given!r}; allowed are a number, Anisotropic(mu_1, mu_2) or a function of the speed."
-        )
-    return Coulomb(float(given))
+    law = "a number from 0 on, Anisotropic(mu_1, mu_2) or a function of the speed"
+    return Coulomb(number(given, "friction", law, at_least=0.0))
 
 
-def _require_coefficient(value: float, name: str) -> None:
-    if not (np.isfinite(value) and value >= 0.0):
-        raise InvalidModel(f"{name} is {value}; allowed are numbers from 0 on.")
+def _coefficient(given: Any, name: str) -> float:
+    return number(given, name, "numbers from 0 on", at_least=0.0)

@@ -10,8 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from klapper.mechanics.contacts import Constraint, Contact, ContactList, FrictionElement, rate_of
+from klapper.mechanics.contacts import (
+    Constraint,
+    Contact,
+    ContactList,
+    FrictionElement,
+    constraint_list,
+    rate_of,
+)
 from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.signals import answer, finite, number, numbers
 from klapper.mechanics.system import (
     Directions,
     Matrix,
@@ -19,6 +27,7 @@ from klapper.mechanics.system import (
     System,
     Tangents,
     check_start,
+    check_state,
     difference_tangents,
 )
 
@@ -62,36 +71,35 @@ class FunctionSystem(System):
         name: str = "system of functions",
     ) -> None:
         self.name = name
-        q, v = np.array(position, dtype=float), np.array(velocity, dtype=float)
-        self.start = State(float(time), q, v)
-        n = q.size
+        t, q = number(time, "time"), numbers(position, "position")
+        self.start = State(t, q, numbers(velocity, "velocity"))
         self.coordinates = (
-            tuple(coordinates) if coordinates is not None else tuple(f"q{i + 1}" for i in range(n))
+            tuple(coordinates) if coordinates is not None else tuple(f"q{i + 1}" for i in range(q.size))
         )
         self.velocities = self.coordinates
-        self._mass = mass if callable(mass) else np.array(mass, dtype=float)
+        check_state(self)
+        self._mass = mass if callable(mass) else numbers(mass, "mass")
         self._force, self._stiff, self._tangents = force, stiff, tangents
         self._potential, self._damping_power = potential, damping_power
         if damping_power is not None and potential is None:
             raise InvalidModel(
                 "damping_power is given without potential; give both, so that the rest is load."
             )
-        self.contacts = ContactList(contacts, n)
-        self.constraint_parts = tuple(constraints)
+        self._check_functions()
+        self.contacts = ContactList(contacts, t, q)
+        self.constraint_parts = constraint_list(constraints, t, q)
         self.constraints = tuple(part.name for part in self.constraint_parts)
-        if np.shape(self.force(self.start.time, q, v)) != (n,):
-            raise InvalidModel(f"force returns shape {np.shape(force(time, q, v))}, expected ({n},).")
         check_start(self, penetration=penetration)
 
     def mass(self, q: np.ndarray) -> Matrix:
-        return np.asarray(self._mass(q), dtype=float) if callable(self._mass) else self._mass
+        return numbers(self._mass(q), "mass") if callable(self._mass) else self._mass
 
     def force(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return np.asarray(self._force(t, q, v), dtype=float)
+        return numbers(self._force(t, q, v), "force")
 
     def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> Tangents:
         if self._tangents is not None:
-            parts = [np.asarray(part, dtype=float) for part in self._tangents(t, q, v)]
+            parts = [np.array(part, dtype=float) for part in self._tangents(t, q, v)]
             time = parts[2] if len(parts) > 2 else None
             return Tangents(parts[0], parts[1], time, complete=self._stiff is None)
         if self._stiff is False:
@@ -138,6 +146,26 @@ class FunctionSystem(System):
         damping = 0.0 if self._damping_power is None else float(self._damping_power(t, q, v))
         stored = float(_slope(lambda s: self.potential(q + s * v), _DIFFERENCE))
         return total + stored + damping, damping
+
+    def _check_functions(self) -> None:
+        """Ask every function once, at the start, and refuse answers of another shape."""
+        t, q, v = self.start.time, self.start.position, self.start.velocity
+        n = q.size
+        finite(answer(self._force, "force", t=t, q=q, v=v), "force", (n,))
+        if callable(self._mass):
+            answer(self._mass, "mass", q=q)
+        if self._stiff is not None and self._stiff is not False:
+            finite(answer(self._stiff, "stiff", t=t, q=q, v=v), "stiff", (n,))
+        if self._tangents is not None:
+            parts = answer(self._tangents, "tangents", t=t, q=q, v=v)
+            if not isinstance(parts, tuple | list | np.ndarray) or len(parts) not in (2, 3):
+                raise InvalidModel("tangents must return (G_q, G_v) or (G_q, G_v, G_t).")
+            for part, name, shape in zip(parts, ("G_q", "G_v", "G_t"), ((n, n), (n, n), (n,)), strict=False):
+                finite(part, f"{name} of tangents", shape)
+        if self._potential is not None:
+            number(answer(self._potential, "potential", q=q), "potential at the start")
+        if self._damping_power is not None:
+            number(answer(self._damping_power, "damping_power", t=t, q=q, v=v), "damping_power at the start")
 
     def __repr__(self) -> str:
         return f"FunctionSystem({len(self.coordinates)} coordinates, {self.contacts.count} contacts)"

@@ -16,10 +16,26 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
-from klapper.mechanics.contacts import Constraint, Contact, ContactList, FrictionElement, rate_of
+from klapper.mechanics.contacts import (
+    Constraint,
+    Contact,
+    ContactList,
+    FrictionElement,
+    constraint_list,
+    rate_of,
+)
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import Constant, Signal, as_signal
-from klapper.mechanics.system import Directions, Matrix, State, System, Tangents, check_start
+from klapper.mechanics.signals import Constant, Signal, as_signal, finite, naming, number, numbers
+from klapper.mechanics.system import (
+    Directions,
+    Matrix,
+    State,
+    System,
+    Tangents,
+    check_start,
+    check_state,
+    positive_definite,
+)
 
 _SPARSE_BELOW = 0.25  # share of entries below which products with a sparse matrix are the faster ones
 
@@ -74,19 +90,18 @@ class LinearSystem(System):
         if len(self.coordinates) != n:
             raise InvalidModel(f"coordinates names {len(self.coordinates)} of {n} coordinates.")
         self.velocities = self.coordinates
-        self.start = State(float(time), _start(position, "position", n), _start(velocity, "velocity", n))
-        self.contacts = ContactList(contacts, n)
-        if not self.contacts.affine:
-            moving = next(p.name for p in contacts if callable(p.tangents) or not getattr(p, "affine", True))
-            raise InvalidModel(
-                f"contact '{moving}' has directions that change; a linear system needs arrays. Use FunctionSystem."
-            )
-        self.constraint_parts = tuple(constraints)
-        for part in self.constraint_parts:
-            if not part.affine or part.direction.shape != (n,):
-                raise InvalidModel(f"constraint '{part.name}' needs a constant direction ({n},).")
+        t, q = number(time, "time"), _start(position, "position", n)
+        self.start = State(t, q, _start(velocity, "velocity", n))
+        check_state(self)
+        self.contacts = ContactList(contacts, t, q)
+        self.constraint_parts = constraint_list(constraints, t, q)
+        for part in (*self.contacts.parts, *self.constraint_parts):
+            if callable(getattr(part, "tangents", None)) or not getattr(part, "affine", True):
+                raise InvalidModel(
+                    f"{part.called} has directions that change; a linear system needs arrays. Use FunctionSystem."
+                )
         self.constraints = tuple(part.name for part in self.constraint_parts)
-        self.compliance = None if compliance is None else _compliance(compliance, self.contacts.count)
+        self.compliance = None if compliance is None else _compliance(compliance, self.contacts)
         check_start(self, penetration=penetration)
 
     @cached_property
@@ -229,13 +244,14 @@ class LinearSystem(System):
 
 def _matrix(given: Any, name: str, size: int | None, symmetry: int) -> Any:
     """A checked matrix, sparse if mostly empty; None for a missing or zero one (but the mass)."""
-    if given is None:
+    if given is None and size is not None:
         return None
-    matrix = sparse.csr_array(given) if sparse.issparse(given) else np.asarray(given, dtype=float)
+    matrix = sparse.csr_array(given, dtype=float) if sparse.issparse(given) else numbers(given, name)
     if matrix.ndim == 1:
         matrix = sparse.diags_array(matrix).tocsr() if matrix.size > 8 else np.diag(matrix)
     if (
         matrix.ndim != 2
+        or matrix.size == 0
         or matrix.shape[0] != matrix.shape[1]
         or (size is not None and matrix.shape[0] != size)
     ):
@@ -280,23 +296,30 @@ def _total(symmetric: Any, skew: Any) -> Any:
 
 
 def _load(given: Any, n: int) -> Signal:
-    load = Constant(np.zeros(n)) if given is None else as_signal(given)
+    with naming("force"):
+        load = Constant(np.zeros(n)) if given is None else as_signal(given)
     if load.shape != (n,):
         raise InvalidModel(f"force has shape {load.shape}, expected ({n},).")
     return load
 
 
 def _start(given: Any, name: str, n: int) -> np.ndarray:
-    values = np.zeros(n) if given is None else np.array(given, dtype=float)
+    values = np.zeros(n) if given is None else numbers(given, name)
     if values.shape != (n,):
         raise InvalidModel(f"{name} has shape {values.shape}, expected ({n},).")
     return values
 
 
-def _compliance(given: Any, contacts: int) -> np.ndarray:
-    matrix = np.asarray(given, dtype=float)
-    if matrix.shape != (contacts, contacts):
-        raise InvalidModel(f"compliance has shape {matrix.shape}, expected ({contacts}, {contacts}).")
-    if np.abs(matrix - matrix.T).max(initial=0.0) > 1e-9 * np.abs(matrix).max(initial=0.0):
+def _compliance(given: Any, contacts: ContactList) -> np.ndarray:
+    matrix = finite(given, "compliance", (contacts.count, contacts.count))
+    largest = np.abs(matrix).max(initial=0.0)
+    if np.abs(matrix - matrix.T).max(initial=0.0) > 1e-9 * largest:
         raise InvalidModel("compliance is not symmetric.")
+    if largest > 0.0 and not positive_definite(matrix + 1e-9 * largest * np.eye(contacts.count)):
+        raise InvalidModel(
+            "compliance is not positive semidefinite: some contact force would press the gap open."
+        )
+    for part, row in zip(contacts.parts, matrix, strict=True):
+        if isinstance(part, FrictionElement) and np.any(row):
+            raise InvalidModel(f"{part.called} has no gap, so its row and column of compliance must be zero.")
     return matrix

@@ -1,13 +1,17 @@
 """Given functions of time, with their derivatives: forcing, moving walls, belts.
 
 A signal is a number or an array over time, x(t), together with ẋ and ẍ. Harmonic signals keep their phase
-analytically, x = Re(X e^{jωt}), so that a long run sees the same forcing as a short one.
+analytically, x = Re(X e^{jωt}), so that a long run sees the same forcing as a short one. At the end of the file:
+the checks that every number, array and function given by a user passes before a model keeps it.
 """
 
 from __future__ import annotations
 
+import inspect
+import textwrap
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +22,8 @@ from klapper.mechanics.errors import InvalidModel
 
 class Signal(ABC):
     """x(t): ``value``, ``rate`` and ``acceleration`` take a time or an array of times (k,) and return (k, …)."""
+
+    __array_ufunc__ = None  # array + signal is left to the signal
 
     @property
     @abstractmethod
@@ -50,7 +56,7 @@ class Constant(Signal):
     amount: Any = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "amount", _finite(self.amount, "amount"))
+        object.__setattr__(self, "amount", finite(self.amount, "amount"))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -83,9 +89,9 @@ class Harmonic(Signal):
     phase: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "amplitude", _finite(self.amplitude, "amplitude"))
-        _finite(self.angular_frequency, "angular_frequency")
-        _finite(self.phase, "phase")
+        object.__setattr__(self, "amplitude", finite(self.amplitude, "amplitude"))
+        for name in ("angular_frequency", "phase"):
+            object.__setattr__(self, name, number(getattr(self, name), name))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -115,7 +121,12 @@ class Ramp(Signal):
     speed: Any
 
     def __post_init__(self) -> None:
-        start, speed = np.broadcast_arrays(_finite(self.start, "start"), _finite(self.speed, "speed"))
+        start, speed = finite(self.start, "start"), finite(self.speed, "speed")
+        if start.shape != speed.shape and start.ndim and speed.ndim:
+            raise InvalidModel(
+                f"start has shape {start.shape} and speed {speed.shape}; give both the same shape, or one number."
+            )
+        start, speed = np.broadcast_arrays(start, speed)
         object.__setattr__(self, "start", start)
         object.__setattr__(self, "speed", speed)
 
@@ -147,8 +158,12 @@ class FunctionOfTime(Signal):
         *,
         step: float = 1e-5,
     ) -> None:
-        self._function, self._rate, self._acceleration, self._step = function, rate, acceleration, step
-        self._shape = _finite(function(0.0), "the value at time 0").shape
+        self._function, self._rate, self._acceleration = function, rate, acceleration
+        self._step = number(step, "step", "numbers above 0, in s", above=0.0)
+        self._shape = finite(answer(function, "the function", t=0.0), "the value at time 0").shape
+        for name, derivative in (("rate", rate), ("acceleration", acceleration)):
+            if derivative is not None:
+                finite(answer(derivative, name, t=0.0), f"{name} at time 0", self._shape)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -172,7 +187,7 @@ class FunctionOfTime(Signal):
     @staticmethod
     def _at(function: Callable[[float], Any], time: Any) -> np.ndarray:
         if np.ndim(time) == 0:
-            return np.asarray(function(float(time)), dtype=float)
+            return np.array(function(float(time)), dtype=float)
         return np.array([function(float(t)) for t in np.asarray(time).ravel()], dtype=float)
 
 
@@ -212,11 +227,76 @@ def as_signal(given: Any) -> Signal:
     return FunctionOfTime(given) if callable(given) else Constant(given)
 
 
-def _finite(given: Any, name: str) -> np.ndarray:
+@contextmanager
+def naming(part: str) -> Iterator[None]:
+    """Whatever is refused inside is refused with the name of the part."""
     try:
-        values = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        raise InvalidModel(f"{name} is {given!r}; allowed are numbers.") from None
+        yield
+    except InvalidModel as error:
+        raise InvalidModel(f"{part}: {error}") from None
+
+
+def numbers(given: Any, name: str, allowed: str = "numbers") -> np.ndarray:
+    """A copy of what is given, as an array of numbers."""
+    try:
+        values = np.array(given)
+        if values.dtype.kind in "biufO":
+            return values.astype(float, copy=False)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise _refused(given, name, allowed)
+
+
+def finite(given: Any, name: str, shape: tuple[int, ...] | None = None) -> np.ndarray:
+    """A copy of what is given, as an array of finite numbers, of the expected shape if there is one."""
+    values = numbers(given, name, "finite numbers")
+    if shape is not None and values.shape != shape:
+        expected = f"shape {shape}" if shape else "one number"
+        raise InvalidModel(f"{name} has shape {values.shape}, expected {expected}.")
     if not np.all(np.isfinite(values)):
-        raise InvalidModel(f"{name} is {given!r}; allowed are finite numbers.")
+        raise _refused(given, name, "finite numbers")
     return values
+
+
+def number(
+    given: Any,
+    name: str,
+    allowed: str = "single finite numbers",
+    *,
+    above: float = -np.inf,
+    at_least: float = -np.inf,
+    at_most: float = np.inf,
+) -> float:
+    """One finite number within its bounds."""
+    value = numbers(given, name, allowed)
+    if value.shape or not (np.isfinite(value) and value > above and at_least <= value <= at_most):
+        raise _refused(given, name, allowed)
+    return float(value)
+
+
+def answer(function: Any, name: str, **arguments: Any) -> Any:
+    """What a function says to these arguments, given by position; refused if it does not take so many."""
+    expected = ", ".join(arguments)
+    if not callable(function):
+        raise InvalidModel(f"{name} is {_shown(function)}; expected a function of ({expected}).")
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # some compiled functions do not tell their arguments
+        return function(*arguments.values())
+    try:
+        signature.bind(*arguments.values())
+    except TypeError:
+        raise InvalidModel(
+            f"{name} cannot be called with ({expected}); write it as a function of these arguments."
+        ) from None
+    return function(*arguments.values())
+
+
+def _refused(given: Any, name: str, allowed: str) -> InvalidModel:
+    return InvalidModel(f"{name} is {_shown(given)}; allowed are {allowed}.")
+
+
+def _shown(given: Any) -> str:
+    """In one short line."""
+    text = str(given) if isinstance(given, np.generic) else repr(given)
+    return textwrap.shorten(text, 80, placeholder=" …")

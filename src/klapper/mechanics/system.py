@@ -162,7 +162,7 @@ def difference_tangents(
     """G_q, G_v, G_t by central differences of a force (t, q, v) → (nv,)."""
 
     def at(time: float, position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
-        return np.asarray(force(time, position, velocity), dtype=float)
+        return np.array(force(time, position, velocity), dtype=float)
 
     n = len(v)
     by_position, by_velocity = np.empty((n, n)), np.empty((n, n))
@@ -178,9 +178,11 @@ def difference_tangents(
     return Tangents(by_position, by_velocity, (at(t + d, q, v) - at(t - d, q, v)) / (2 * d), complete=True)
 
 
-def check_start(system: System, *, penetration: float = 1e-9) -> None:
-    """Refuse a system whose start cannot be a state of it, by the name of the part."""
+def check_state(system: System) -> None:
+    """Refuse a start whose numbers are not finite or do not belong to the coordinates, by the name of the coordinate."""
     start = system.start
+    if not np.isfinite(start.time):
+        raise InvalidModel(f"the start time is {start.time}; allowed are finite numbers, in s.")
     for what, names, values in (
         ("position", system.coordinates, start.position),
         ("velocity", system.velocities, start.velocity),
@@ -194,21 +196,37 @@ def check_start(system: System, *, penetration: float = 1e-9) -> None:
         if len(set(names)) < len(names):
             repeated = next(name for name in names if names.count(name) > 1)
             raise InvalidModel(f"two coordinates are called '{repeated}'; names must differ.")
+
+
+def check_start(system: System, *, penetration: float = 1e-9) -> None:
+    """Refuse a system whose start cannot be a state of it, by the name of the part."""
+    check_state(system)
     check_mass(system)
-    which = system.near(start.time, start.position)
-    gaps = system.gaps(start.time, start.position, which)
+    _check_gaps(system, penetration)
+    residuals = system.constraint_residuals(system.start.time, system.start.position)
+    if not np.all(np.abs(residuals) <= max(penetration, 1e-9)):
+        worst = int(np.argmax(np.abs(residuals)))
+        raise InvalidModel(
+            f"constraint '{system.constraints[worst]}' is violated at the start by {residuals[worst]:.3g}; choose a "
+            f"start position that satisfies it."
+        )
+
+
+def _check_gaps(system: System, penetration: float) -> None:
+    which = system.near(system.start.time, system.start.position)
+    gaps = system.gaps(system.start.time, system.start.position, which)
+    unknown = np.flatnonzero(np.isnan(gaps))
+    if np.any(system.contacts.laws(which[unknown]).normal):
+        first = unknown[np.argmax(system.contacts.laws(which[unknown]).normal)]
+        raise InvalidModel(
+            f"the gap of contact '{system.contacts.name(int(which[first]))}' is not a number at the start; choose a "
+            f"start position where it is defined."
+        )
     if np.any(gaps < -penetration):
         worst = int(np.nanargmin(gaps))
         raise InvalidModel(
             f"contact '{system.contacts.name(int(which[worst]))}' starts with a gap of {gaps[worst]:.3g} m; "
             f"the parts overlap. Move them apart until no gap is below zero."
-        )
-    residuals = system.constraint_residuals(start.time, start.position)
-    if np.any(np.abs(residuals) > max(penetration, 1e-9)):
-        worst = int(np.argmax(np.abs(residuals)))
-        raise InvalidModel(
-            f"constraint '{system.constraints[worst]}' is violated at the start by {residuals[worst]:.3g}; choose a "
-            f"start position that satisfies it."
         )
 
 
@@ -228,11 +246,12 @@ def check_mass(system: System) -> None:
     skew = abs(mass - mass.T).max() if n else 0.0
     if skew > 1e-10 * diagonal.max(initial=0.0):
         raise InvalidModel("the mass matrix is not symmetric.")
-    if not _positive_definite(mass):
+    if not positive_definite(mass):
         raise InvalidModel("the mass matrix is not positive definite: some motion would have no inertia.")
 
 
-def _positive_definite(mass: Matrix) -> bool:
+def positive_definite(mass: Matrix) -> bool:
+    """Whether a symmetric matrix, dense or sparse, has a Cholesky factor."""
     if not sparse.issparse(mass):
         try:
             np.linalg.cholesky(mass)
@@ -240,7 +259,7 @@ def _positive_definite(mass: Matrix) -> bool:
             return False
         return True
     if mass.shape[0] <= 1500:
-        return _positive_definite(mass.toarray())
+        return positive_definite(mass.toarray())
     from scipy.sparse.linalg import splu
 
     factors = splu(

@@ -7,7 +7,7 @@ v⁺ = v + Δ_free + A J Λ                     A: mobility with the two-sided c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,8 @@ def _rough(laws: Laws) -> np.ndarray:
 
 def _interleave(directions: Directions, present: np.ndarray, scale: np.ndarray) -> Matrix:
     count, width = present.shape
+    if sparse.issparse(directions.tangential) and not sparse.issparse(directions.normal):
+        directions = replace(directions, tangential=directions.tangential.toarray())
     if sparse.issparse(directions.normal):
         if width == 1:
             return directions.normal[:, present[:, 0]].tocsc()

@@ -47,7 +47,11 @@ def step_energy(
     load, damping = system.powers(step.t_force, at, middle)
     stored = system.potential(q_after) - system.potential(step.q)
     numerical = h * (load - damping) - stored - float(middle @ applied)
-    numerical += joints - _changing_mass(step, q_after, v_after)
+    numerical -= _changing_mass(step, q_after, v_after)
+    if step.joints_jump:
+        impact += joints
+    else:
+        numerical += joints
     loss = step.jump_loss
     return np.array(
         Increment(
@@ -66,5 +70,6 @@ def _changing_mass(step: _OneStep, q_after: np.ndarray, v_after: np.ndarray) -> 
     before, after = system.mass(step.before.position), system.mass(q_after)
     if before is step.mass and after is step.mass:
         return 0.0
-    gained = v_after @ ((after - step.mass) @ v_after) - step.v @ ((before - step.mass) @ step.v)
+    v_before = step.before.velocity  # before a jump, if there was one
+    gained = v_after @ ((after - step.mass) @ v_after) - v_before @ ((before - step.mass) @ v_before)
     return 0.5 * float(gained)

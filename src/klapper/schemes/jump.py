@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,23 @@ import scipy.sparse as sparse
 
 from klapper.mechanics.contacts import Laws
 from klapper.mechanics.system import Directions, Matrix, System
+
+
+@dataclass(frozen=True, eq=False)
+class Jump:
+    """What an impact law did before a step.
+
+    ``velocity`` (nv,) after it; ``impulse`` (k, 1 + d) and ``constraint`` (p,) [N s]; ``losses`` (3,) [J] by friction, by
+    normal and constraint impulses, and the work of moving walls; ``treated`` (k,): contacts that the law decided
+    about; ``finding``: its kind and words, or None.
+    """
+
+    velocity: np.ndarray
+    impulse: np.ndarray
+    constraint: np.ndarray
+    losses: np.ndarray
+    treated: np.ndarray
+    finding: tuple[str, str] | None = None
 
 
 def resolve_jump(
@@ -20,13 +38,12 @@ def resolve_jump(
     contact: np.ndarray,
     directions: Directions,
     laws: Laws,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[str, str] | None]:
-    """Velocity after the jump (nv,), impulses (k, 1 + d), losses (3,) [J] and a finding, if there is one.
+) -> Jump:
+    """The jump by ``law`` of those closed contacts that do not open; nothing happens if none of them approaches.
 
-    The losses are those by friction, by normal and constraint impulses, and the work of moving walls. Nothing happens
-    without an approaching contact.
+    A law of impacts in sequence is given all closed contacts, since it chooses anew after each of them.
     """
-    from klapper.mechanics.impact import ImpactProblem
+    from klapper.mechanics.impact import Approaching, ImpactProblem, Sequential
 
     d = system.contacts.tangential
     impulses = np.zeros((len(contact), 1 + d))
@@ -34,7 +51,7 @@ def resolve_jump(
     approach = directions.normal_velocity(v)[closed]
     noise = 1e-12 * np.abs(v).max(initial=0.0)
     if not np.any(approach < -noise):
-        return v, impulses, np.zeros(3), None
+        return Jump(v, impulses, np.zeros(len(bilateral[1])), np.zeros(3), np.zeros(len(contact), dtype=bool))
     rough = d > 0 and np.any(_diagonal(laws) > 0)
     columns = (closed[:, None] * d + np.arange(d)).ravel()
     ratio = np.ones((len(closed), d))
@@ -57,6 +74,8 @@ def resolve_jump(
         coordinates=list(system.velocities),
     )
     taken = problem.approaching(noise)
+    if isinstance(law, Sequential):
+        taken = Approaching(problem, np.arange(problem.contacts), np.arange(problem.patches))
     result = law.resolve(taken.problem)
     impulses[closed[taken.contacts], 0] = result.normal
     if rough:
@@ -68,7 +87,9 @@ def resolve_jump(
     finding = ("energy gain", audit.words) if audit.gain > 0.0 else None
     if not getattr(result, "finished", True):
         finding = ("impacts without end", result.words)
-    return result.after, impulses, losses, finding
+    treated = np.zeros(len(contact), dtype=bool)
+    treated[closed[taken.contacts]] = True
+    return Jump(result.after, impulses, np.asarray(result.bilateral), losses, treated, finding)
 
 
 def _diagonal(laws: Laws) -> np.ndarray:

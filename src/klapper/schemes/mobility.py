@@ -2,8 +2,8 @@
 
     M̂ Δ = p + J_B Λ_B,   J_Bᵀ (v + Δ) + a_B = 0
 
-Redundant constraints are allowed: Δ is unique, Λ_B is the smallest of the impulses that hold them, and whether there
-are others is told. Waltersberger (4.60)-(4.62).
+Redundant constraints are allowed: Δ is unique, Λ_B is the smallest of the impulses that hold them, each measured by the
+velocity it gives to its own constraint, and whether there are others is told. Waltersberger (4.60)-(4.62).
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ import scipy.sparse as sparse
 
 from klapper.mechanics.system import Matrix
 
-_SMALL = 300  # coordinates up to which products with the inverse beat triangular solves, which wake up threads
+_SMALL = (
+    300  # coordinates up to which products with the inverse beat triangular solves, which wake up threads
+)
 _RANK = 1e-10  # relative size below which a direction of the constraints counts as redundant
 
 
@@ -80,9 +82,12 @@ class Held:
         direction = self.direction.toarray() if sparse.issparse(self.direction) else self.direction
         reach = self.inverse(direction)
         gram = direction.T @ reach
-        left, values, right = np.linalg.svd(gram) if gram.size else (gram, np.zeros(0), gram)
+        unit = np.sqrt(np.abs(gram.diagonal()))
+        unit = np.where(unit > 0.0, unit, 1.0)  # units and masses do not decide what is redundant
+        scaled = gram / np.outer(unit, unit)
+        left, values, right = np.linalg.svd(scaled) if gram.size else (gram, np.zeros(0), gram)
         kept = values > _RANK * values.max(initial=0.0)
-        pseudo = (right.T[:, kept] / values[kept]) @ left[:, kept].T
+        pseudo = ((right.T[:, kept] / values[kept]) @ left[:, kept].T) / np.outer(unit, unit)
         object.__setattr__(self, "direction", direction)
         object.__setattr__(self, "_reach", reach)
         object.__setattr__(self, "_pseudo", pseudo)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from klapper.complementarity import ComplementarityError
+from klapper.complementarity.dispatch import SOLVERS
 from klapper.mechanics.contacts import Laws
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import Directions, System, Tangents
@@ -41,14 +42,15 @@ from klapper.schemes.energy import step_energy
 from klapper.schemes.mobility import Held, Inverse
 from klapper.schemes.projection import project_position
 
-_ROUND_OFF = 8.0 * np.finfo(float).eps
+_ROUND_OFF = 1e-12  # of the terms of a velocity: what is left of it where contacts hold it
+_UNLOADED = 1e-12  # of the largest impulse of the step: what solvers leave at contacts that carry nothing
 
 
 @dataclass(frozen=True)
 class Moreau:
     """θ time stepping with contact, friction and impact.
 
-    ``step``        h [s]; with ``accuracy`` the largest one
+    ``step_size``   h [s]; with ``accuracy`` the largest one
     ``theta``       from ½ (midpoint) to 1 (implicit Euler)
     ``impact``      None: Newton's law inside the step; or a law of :mod:`klapper.mechanics.impact`, applied where
                     closed contacts approach, before the step goes on without restitution (Scheme 5.3)
@@ -57,6 +59,7 @@ class Moreau:
     ``accuracy``    allowed error of position [m] per step; None: all steps are equal
     ``solver``      of the contact problem, see :func:`klapper.complementarity.solve`
     ``tolerance``   allowed relative residual of the contact problem
+    ``compiled``    whether a compiled loop is used where there is one
 
     >>> Moreau(1e-3).theta
     0.5
@@ -75,14 +78,25 @@ class Moreau:
     name = "moreau"
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.step_size) and self.step_size > 0.0):
-            raise InvalidModel(f"the step size is {self.step_size}; allowed are numbers above 0, in s.")
-        if not 0.5 <= self.theta <= 1.0:
-            raise InvalidModel(f"theta is {self.theta}; allowed are numbers from 0.5 to 1.")
+        _require(self.step_size, "the step size", "numbers above 0, in s", above=0.0)
+        _require(self.theta, "theta", "numbers from 0.5 to 1", at_least=0.5, at_most=1.0)
+        _require(self.tolerance, "tolerance", "numbers above 0 and below 1", above=0.0, at_most=1.0)
+        if self.accuracy is not None:
+            _require(self.accuracy, "accuracy", "numbers above 0, in m", above=0.0)
         if self.level not in ("velocity", "position"):
             raise InvalidModel(f"level is {self.level!r}; allowed are 'velocity' and 'position'.")
-        if self.accuracy is not None and not self.accuracy > 0.0:
-            raise InvalidModel(f"accuracy is {self.accuracy}; allowed are numbers above 0, in m.")
+        if isinstance(self.solver, str) and self.solver not in ("auto", *SOLVERS):
+            raise InvalidModel(f"solver is {self.solver!r}; allowed are auto, {', '.join(SOLVERS)}.")
+        if self.impact is not None and not hasattr(self.impact, "resolve"):
+            raise InvalidModel(
+                f"impact is {self.impact!r}; allowed are None (Newton's law in the step) and laws of "
+                f"klapper.mechanics.impact, e.g. Sequential()."
+            )
+        if self.level == "position" and (self.theta != 1.0 or self.impact is not None):
+            raise InvalidModel(
+                f"level='position' holds gaps at the end of the step, so theta must be 1 and impact None; theta is "
+                f"{self.theta} and impact {self.impact!r}."
+            )
 
     def init(self, system: System) -> Snapshot:
         if self.level == "position":
@@ -101,7 +115,7 @@ class Moreau:
     def steps(self, system: System, until: float) -> int | None:
         if self.accuracy is not None:
             return None
-        return max(int(np.ceil((until - system.start.time) / self.step_size - 1e-6)), 0)
+        return max(int(np.ceil((until - system.start.time) / self.step_size - 1e-6)), 1)
 
     def stretch(self, system: System) -> Stretch | None:
         if not self.compiled or self.accuracy is not None or self.impact is not None or self.projection:
@@ -117,7 +131,7 @@ class Moreau:
         return {
             "step": self.step_size,
             "theta": self.theta,
-            "impact": "newton" if self.impact is None else type(self.impact).__name__.lower(),
+            "impact": "newton" if self.impact is None else repr(self.impact),
             "level": self.level,
             "projection": self.projection,
             "accuracy": self.accuracy,
@@ -148,6 +162,7 @@ class Moreau:
             first = self._fixed_step(system, snapshot, 0.5 * h)
             second = self._fixed_step(system, first.after, 0.5 * h)
             error = float(np.abs(whole.after.position - second.after.position).max(initial=0.0))
+            error = max(error, _unseen_penetration(system, second))
             factor = np.clip(0.9 * np.sqrt(self.accuracy / max(error, 1e-300)), 0.2, 2.0)
             if error <= self.accuracy or h <= smallest:
                 break
@@ -207,6 +222,7 @@ class _OneStep:
         self.jump_loss = np.zeros(3)  # friction, impact, loads at a jump before the step
         self.mass = system.mass(self.q_contact)
         self.bilateral, self.bilateral_rate = system.constraint_directions(self.t_contact, self.q_contact)
+        self.jump_constraint = np.zeros(len(self.bilateral_rate))
         if scheme.impact is not None:
             self._jump()
         self.t_force = self.t + theta * h
@@ -214,7 +230,7 @@ class _OneStep:
         self.tangents = system.tangents(self.t_force, self.q_force, self.v)
         inverse = scheme._inverse(self.mass, self.tangents, h)
         self.held = Held(inverse, self.bilateral, system.constraints)
-        self.bilateral_given = self._bilateral_given()
+        self.bilateral_given, self.joints_jump = self._bilateral_given()
         self.force = self._force(inverse)
         self.pushed = inverse(h * self.force)
 
@@ -232,11 +248,26 @@ class _OneStep:
             speed = np.linalg.norm(slip, axis=1)
         return contact, system.contacts.laws(contact, speed), directions
 
-    def _bilateral_given(self) -> np.ndarray:
-        """What is added to J_Bᵀ v⁺ in J_Bᵀ ((1 − θ) v + θ v⁺) + a_B = 0; at the start v⁺ itself is made consistent."""
-        theta = 1.0 if self.before.step == 0 else self.scheme.theta
-        before = self.bilateral.T @ self.v
-        return (before + self.bilateral_rate) / theta - before
+    def _bilateral_given(self) -> tuple[np.ndarray, bool]:
+        """What is added to J_Bᵀ v⁺ in J_Bᵀ v_θ + a_B = 0, and whether v jumps because it contradicts the constraints.
+
+        In smooth motion J_Bᵀ v + a_B lies between (1 − θ) h b_B and θ h b_B, since directions turn over the step. If it
+        differs by more, a joint has been closed or a guide has started: then v⁺ is made to meet the constraints at the
+        end, J_Bᵀ v⁺ + a_B + θ h b_B = 0, for else the difference would alternate for ever.
+        """
+        theta, before = self.scheme.theta, self.bilateral.T @ self.v
+        if not self.system.constraints:
+            return before, False
+        curvature = self.system.constraint_curvature(self.t_contact, self.q_contact, self.v)
+        turning = self.h * curvature
+        terms = abs(self.bilateral).T @ np.abs(self.v) + np.abs(self.bilateral_rate)
+        off = np.abs(before + self.bilateral_rate - 0.5 * turning)
+        jumps = bool(np.any(off > (theta - 0.25) * np.abs(turning) + 1e-8 * terms))
+        if theta == 1.0:
+            return self.bilateral_rate, jumps
+        if jumps:
+            return self.bilateral_rate + theta * turning, True
+        return (before + self.bilateral_rate) / theta - before, False
 
     def _force(self, inverse: Inverse) -> np.ndarray:
         """f̂; what depends on v without a tangent is taken at the middle velocity of free motion."""
@@ -251,7 +282,7 @@ class _OneStep:
         """The impact law for closed contacts that approach, before the step."""
         from klapper.schemes.jump import resolve_jump
 
-        after, impulses, losses, note = resolve_jump(
+        jump = resolve_jump(
             self.scheme.impact,
             self.system,
             self.mass,
@@ -261,16 +292,17 @@ class _OneStep:
             self.directions,
             self.laws,
         )
-        self.v, self.jump, self.jump_loss = after, impulses, losses
-        self.laws = replace(self.laws, restitution=np.zeros(len(self.contact)))
-        if note:
-            self.notes[note[0]] = f"at {self.t:.6g} s: {note[1]}"
+        self.v, self.jump, self.jump_loss = jump.velocity, jump.impulse, jump.losses
+        self.jump_constraint = jump.constraint
+        self.laws = replace(self.laws, restitution=np.where(jump.treated, 0.0, self.laws.restitution))
+        if jump.finding:
+            self.notes[jump.finding[0]] = f"at {self.t:.6g} s: {jump.finding[1]}"
 
     def done(self) -> Step:
         rows = contact_rows(self.directions, self.laws, self.system.contacts.tangential)
         free = self._free_velocity()
         impulse, residual = self._contact_impulses(rows, free)
-        v_after = self._flushed(free, self._velocity_change(rows, impulse))
+        v_after = self._flushed(free, rows, impulse)
         bilateral = self._constraint_impulses(rows, impulse)
         return self._step(rows, impulse, v_after, bilateral, residual)
 
@@ -351,11 +383,17 @@ class _OneStep:
             return np.zeros(len(self.v))
         return self.held.respond(np.asarray(rows.columns @ impulse))
 
-    def _flushed(self, free: np.ndarray, change: np.ndarray) -> np.ndarray:
-        """v⁺, with exact zeros where only the rounding of the terms is left: what sticks does not creep."""
-        v_after = free + change
-        terms = np.abs(self.v) + np.abs(self.pushed) + np.abs(change)
-        v_after[np.abs(v_after) <= _ROUND_OFF * terms] = 0.0
+    def _flushed(self, free: np.ndarray, rows: ContactRows, impulse: np.ndarray) -> np.ndarray:
+        """v⁺, with exact zeros where contacts leave only the rounding of its terms: what sticks does not creep."""
+        if rows.size == 0 or not np.any(impulse):
+            return free
+        v_after = free + self._velocity_change(rows, impulse)
+        table = np.column_stack([rows.normal, rows.tangential])
+        largest = np.where(table >= 0, np.abs(impulse)[table], 0.0).max(axis=1)  # of each contact
+        spread = np.zeros(rows.size)
+        spread[table[table >= 0]] = np.broadcast_to(largest[:, None], table.shape)[table >= 0]
+        terms = np.abs(self.v) + np.abs(self.pushed) + abs(self.held.respond(rows.columns)) @ spread
+        v_after[np.abs(v_after) < _ROUND_OFF * terms] = 0.0
         return v_after
 
     def _constraint_impulses(self, rows: ContactRows, impulse: np.ndarray) -> np.ndarray:
@@ -398,7 +436,8 @@ class _OneStep:
                 f"The motion left the range of numbers in the step from {self.t:.6g} s; the step of {h:g} s is "
                 f"probably too large for forces that are taken explicitly: give their tangents, or a smaller step."
             )
-        return Step(after, self.contact.astype(np.int64), total, state, bilateral, residual, self.notes)
+        constraint = bilateral + self.jump_constraint
+        return Step(after, self.contact.astype(np.int64), total, state, constraint, residual, self.notes)
 
     def _by_contact(self, rows: ContactRows, impulse: np.ndarray) -> np.ndarray:
         """Impulses (k, 1 + d) [N s] of the contacts that take part."""
@@ -418,19 +457,33 @@ class _OneStep:
         moved = abs(directions.tangential).T @ (np.abs(self.v) + np.abs(self.pushed))
         terms = (moved + np.abs(directions.tangential_rate)).reshape(shape).max(axis=1, initial=0.0)
         speed = np.linalg.norm(slip, axis=1)
-        loaded = np.any(impulse != 0.0, axis=1)
+        loaded = np.any(np.abs(impulse) > _UNLOADED * np.abs(impulse).max(initial=0.0), axis=1)
         limit = (
             self.laws.friction @ impulse[:, 0] if self.laws_coupled else self.laws.friction * impulse[:, 0]
         )
         holds = (limit + self.laws.limit * self.h) > 0.0
         state = np.where(loaded, np.where(holds & (speed <= 1e-9 * terms), STICK, SLIP), OPEN)
-        hit = (impulse[:, 0] > 0.0) & (approach > 2.0 * smooth + 1e-12 * np.abs(approach))
+        hit = loaded & (impulse[:, 0] > 0.0) & (approach > 2.0 * smooth + 1e-12 * np.abs(approach))
         state[hit | (self.jump[:, 0] > 0.0)] = IMPACT
         return state.astype(np.int8)
 
     @property
     def laws_coupled(self) -> bool:
         return getattr(self.laws.friction, "ndim", 1) == 2
+
+
+def _require(
+    value: Any,
+    name: str,
+    allowed: str,
+    *,
+    above: float = -np.inf,
+    at_least: float = -np.inf,
+    at_most: float = np.inf,
+) -> None:
+    number = isinstance(value, int | float | np.number) and np.isfinite(value)
+    if not (number and value > above and at_least <= value <= at_most):
+        raise InvalidModel(f"{name} is {value!r}; allowed are {allowed}.")
 
 
 def _joined(first: Step, second: Step, number: int) -> Step:
@@ -451,3 +504,11 @@ def _joined(first: Step, second: Step, number: int) -> Step:
         max(first.residual, second.residual),
         {**first.notes, **second.notes},
     )
+
+
+def _unseen_penetration(system: System, step: Step) -> float:
+    """Depth [m] of contacts that closed within a step without taking part in it."""
+    t, q = step.after.time, step.after.position
+    near = system.near(t, q)
+    gaps = system.gaps(t, q, near)[~np.isin(near, step.contact)]
+    return float(-np.nanmin(gaps, initial=0.0))

@@ -17,7 +17,8 @@ from klapper.complementarity.kernels.contact_local import solve_contact
 from klapper.complementarity.kernels.contact_sweep import gauss_seidel
 from klapper.schemes.base import TOUCHING
 
-_ROUND_OFF = 8.0 * 2.220446049250313e-16
+_ROUND_OFF = 1e-12  # as in klapper.schemes.moreau
+_UNLOADED = 1e-12
 _FINE = 0.5e-13  # residual that sweeps aim at
 _QUICK_SWEEPS = 300
 OPEN, STICK, SLIP, IMPACT = 0, 1, 2, 3
@@ -417,7 +418,7 @@ def run(
                     before = along(start, at, value, i * w, v) + rates_n[k_gap, i]
                     after = along(start, at, value, i * w, free) + rates_n[k_gap, i]
                     b[row] = after + restitution[i] * before
-                    demand = demand or b[row] < 0.0
+                    demand = demand or b[row] < 0.0 or model.limit[i] > 0.0
                 else:
                     b[row] = 0.0
                     demand = True
@@ -451,17 +452,25 @@ def run(
 
         for i in range(n):
             change[i] = 0.0
+            middle[i] = 0.0  # size of the terms of the change
+        largest = 0.0
         for j in range(closed):
+            here = 0.0
             for a in range(w):
-                lam = impulse[list_of[j], a]
-                if lam != 0.0:
-                    row = list_of[j] * w + a
+                here = max(here, abs(impulse[list_of[j], a]))
+            if here > 0.0:
+                largest = max(largest, here)
+                for a in range(w):
+                    row, lam = list_of[j] * w + a, impulse[list_of[j], a]
                     for i in range(n):
                         change[i] += response[row, i] * lam
+                        middle[i] += abs(response[row, i]) * here
         for i in range(n):
             after = free[i] + change[i]
-            if abs(after) <= _ROUND_OFF * (abs(v[i]) + abs(pushed[i]) + abs(change[i])):
+            if largest > 0.0 and abs(after) < _ROUND_OFF * (abs(v[i]) + abs(pushed[i]) + middle[i]):
                 after = 0.0
+            if not np.isfinite(after):
+                return samples, covered
             change[i] = after - v[i]  # Δ
             free[i] = after  # v⁺
             work[i] = 0.5 * (v[i] + after)  # v_m
@@ -472,8 +481,8 @@ def run(
             loaded = False
             for a in range(w):
                 lam = impulse[i, a]
+                loaded = loaded or abs(lam) > _UNLOADED * largest
                 if lam != 0.0:
-                    loaded = True
                     rate = rates_n[k_gap, i] if a == 0 else rates_t[k_rate, i * (w - 1) + a - 1]
                     mean = along(start, at, value, i * w + a, work) + rate
                     if a == 0:

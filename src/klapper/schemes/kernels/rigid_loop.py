@@ -20,7 +20,8 @@ from klapper.schemes.kernels.rigid_ledger import contact_losses, numerical_loss
 from klapper.schemes.kernels.rigid_motion import advance, set_after, set_change, set_free, set_place
 from klapper.schemes.kernels.rigid_saving import Log, Saved, save_contacts, save_log, save_state, sum_impulses
 from klapper.schemes.kernels.rigid_search import has_moved, near_pairs
-from klapper.schemes.kernels.rigid_solve import new_momentum, solve, solve_one
+from klapper.schemes.kernels.rigid_momentum import new_momentum
+from klapper.schemes.kernels.rigid_solve import solve, solve_one
 from klapper.schemes.kernels.rigid_tables import CONTACT_COLUMNS, KIND, NUMBER, Model
 
 _MARGIN = 0.25  # of the mean radius: gap up to which pairs are listed as near

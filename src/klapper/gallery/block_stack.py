@@ -1,0 +1,487 @@
+"""Block stack: how far it may hang over, how far its ground may tilt, and what its joints carry.
+
+Equal blocks lie on each other. The uppermost hangs over the next by o w/2, this one by o w/4, then o w/6 …: for o = 1
+every joint is at its limit (the stack of books that reaches as far as one likes, Johnson 1955), for o = 0 it is a
+straight tower. The ground is tilted by α. What lies above a joint, with its centre of mass at (x, z), presses on it at
+
+    p = x + (z − z_joint) tan α
+
+The stack stands if every p lies within its joint and tan α ≤ μ. Then the normal forces at the two ends of a joint
+follow from statics, but only the sum of the tangential ones does: they are not unique, and the audit says so. A stack
+that stands does not move at all, however long one waits. One that does not is followed until a corner leaves the face
+it rests on.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from math import cos, radians, sin, tan
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from klapper.gallery._run import SchemeName
+from klapper.gallery.example import Check, Outcome, Parameter, example
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from klapper.bodies.rigid_system import RigidSystem
+    from klapper.results import Run
+
+MARGIN = 1e-6  # distance from the limits, in widths or in μ, below which round-off decides
+STILL = 1e-10  # displacement that counts as none, in sizes of the stack
+OFF = 0.01  # how far a corner may leave its face, in widths
+CORNERS = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
+
+
+@dataclass(frozen=True)
+class Stack:
+    """The stack as built, and its statics. Joint 0 is on the ground; every joint has a left and a right end."""
+
+    count: int
+    width: float
+    height: float
+    overhang: float
+    tilt: float
+    mu: float
+    mass: float
+    gravity: float
+
+    @cached_property
+    def centres(self) -> np.ndarray:
+        """Centres (n, 2) [m] of the blocks, from the ground up."""
+        above = np.arange(self.count - 1, 0, -1)  # blocks above the joints
+        shift = 0.5 * self.overhang * self.width / above
+        x = np.concatenate(([0.0], np.cumsum(shift)))
+        return np.column_stack([x, (np.arange(self.count) + 0.5) * self.height])
+
+    @cached_property
+    def ends(self) -> np.ndarray:
+        """Where the joints begin and end (n, 2) [m] along the ground."""
+        x, half = self.centres[:, 0], 0.5 * self.width
+        below = np.concatenate((x[:1], x[:-1]))
+        return np.column_stack([x - half, below + half])
+
+    @cached_property
+    def size(self) -> float:
+        """Largest extent [m]."""
+        return float(np.hypot(self.count * self.height, self.centres[-1, 0] + self.width))
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """Weight (n,) [N] above each joint."""
+        return self.mass * self.gravity * np.arange(self.count, 0, -1)
+
+    @cached_property
+    def pressed(self) -> np.ndarray:
+        """Where the weight presses on each joint (n,) [m]."""
+        mean = np.array([self.centres[k:].mean(axis=0) for k in range(self.count)])
+        return mean[:, 0] + (mean[:, 1] - np.arange(self.count) * self.height) * tan(self.tilt)
+
+    @cached_property
+    def normal(self) -> np.ndarray:
+        """Normal forces (n, 2) [N] at the ends of the joints, by the law of the lever."""
+        left, right = self.ends.T
+        share = (self.pressed - left) / (right - left)
+        return (self.weights * cos(self.tilt))[:, None] * np.column_stack([1.0 - share, share])
+
+    @property
+    def shear(self) -> np.ndarray:
+        """Tangential force (n,) [N] of each joint on the block above, along the ground."""
+        return -self.weights * sin(self.tilt)
+
+    @cached_property
+    def shear_range(self) -> np.ndarray:
+        """Least and largest tangential force (n, 2, 2) [N] at the left and right ends that friction allows."""
+        limit = self.mu * self.normal
+        other = limit[:, ::-1]
+        least = np.maximum(-limit, self.shear[:, None] - other)
+        most = np.minimum(limit, self.shear[:, None] + other)
+        return np.stack([least, most], axis=2)
+
+    @cached_property
+    def margins(self) -> np.ndarray:
+        """Distances (n + 1,) from tipping at each joint, in widths, and from sliding; negative beyond the limit."""
+        inside = np.minimum(self.pressed - self.ends[:, 0], self.ends[:, 1] - self.pressed) / self.width
+        return np.append(inside, self.mu - abs(tan(self.tilt)))
+
+    @property
+    def stands(self) -> bool:
+        return bool(self.margins.min() >= 0.0)
+
+    def certain(self, duration: float) -> bool:
+        """Whether the limits are far enough away, and a fall is fast enough to be seen in so short a time [s]."""
+        excess = abs(self.margins.min())
+        slow = self.gravity * cos(self.tilt) * excess * self.width**2 / (8.0 * self.size**2)
+        return excess > MARGIN and (self.stands or 0.5 * slow * duration**2 > 10.0 * STILL * self.size)
+
+    def system(self) -> "RigidSystem":
+        from klapper.bodies import Planar, inertia
+
+        model = Planar(
+            gravity=(self.gravity * sin(self.tilt), -self.gravity * cos(self.tilt)), name="block stack"
+        )
+        moment = inertia.rectangle(self.mass, self.width, self.height)
+        blocks = [
+            model.body(f"block {k}", mass=self.mass, inertia=moment, at=centre)
+            for k, centre in enumerate(self.centres, start=1)
+        ]
+        corners = [block.corners(self.width, self.height) for block in blocks]
+        below: Any = model.wall("slope", normal=(0.0, 1.0))
+        half = 0.5 * self.height
+        for k, block in enumerate(blocks):
+            left, right = (f"joint {k + 1} {side}" for side in ("left", "right"))
+            model.contact(corners[k][0], below, friction=self.mu, name=left)
+            if k > 0 and self.overhang > 0.0:  # the corner of the block below carries
+                underside = block.wall((0.0, -half), (0.0, -1.0), name=f"underside {k + 1}")
+                model.contact(corners[k - 1][2], underside, friction=self.mu, name=right)
+            else:
+                model.contact(corners[k][1], below, friction=self.mu, name=right)
+            below = block.wall((0.0, half), (0.0, 1.0), name=f"top {k + 1}")
+        return model.build()
+
+
+@dataclass(frozen=True)
+class Motion:
+    """The run of a stack, as far as its contacts describe it."""
+
+    stack: Stack
+    system: "RigidSystem"
+    run: "Run"
+    step: float
+
+    @cached_property
+    def poses(self) -> np.ndarray:
+        """x, y, angle (s, n, 3) of the blocks."""
+        return self.run.position.reshape(len(self.run), self.stack.count, 3)
+
+    @cached_property
+    def corners(self) -> np.ndarray:
+        """Corners (s, n, 4, 2) [m]."""
+        angle = self.poses[:, :, 2]
+        c, s = np.cos(angle), np.sin(angle)
+        turn = np.moveaxis(np.array([[c, -s], [s, c]]), (0, 1), (2, 3))
+        local = CORNERS * (self.stack.width, self.stack.height)
+        return self.poses[:, :, None, :2] + np.einsum("snij,cj->snci", turn, local)
+
+    @cached_property
+    def displacement(self) -> np.ndarray:
+        """Largest displacement (s, n) [m] of a corner of each block."""
+        return np.asarray(np.linalg.norm(self.corners - self.corners[0], axis=3).max(axis=2))
+
+    @cached_property
+    def end(self) -> int:
+        """Last sample up to which all corners are on the faces that they touch, and none is in the ground."""
+        slack = OFF * self.stack.width
+        wrong = np.any(self.corners[..., 1] < -slack, axis=(1, 2))
+        left = self._along(self.corners[:, 1:, 0], self.poses[:, :-1])  # lower left corner on the block below
+        if self.stack.overhang > 0.0:
+            right = self._along(
+                self.corners[:, :-1, 2], self.poses[:, 1:]
+            )  # upper right corner on the block above
+        else:
+            right = self._along(self.corners[:, 1:, 1], self.poses[:, :-1])
+        for place in (left, right):
+            wrong |= np.any(np.abs(place) > 0.5 * self.stack.width + slack, axis=1)
+        return int(np.argmax(wrong)) - 1 if np.any(wrong) else len(wrong) - 1
+
+    @staticmethod
+    def _along(place: np.ndarray, pose: np.ndarray) -> np.ndarray:
+        """Coordinate (s, n − 1) of places (s, n − 1, 2) along the width of blocks (s, n − 1, 3)."""
+        away = place - pose[:, :, :2]
+        return np.asarray(np.cos(pose[:, :, 2]) * away[:, :, 0] + np.sin(pose[:, :, 2]) * away[:, :, 1])
+
+    @property
+    def forces(self) -> np.ndarray:
+        """Normal and tangential force (n, 2, 2) [N] at the left and right ends, mean of the last interval.
+
+        Tangential is the force along the ground on the block above, also where a corner of the block below carries:
+        then normal and tangent point the other way, but so does the force.
+        """
+        last = self.run.impulse[-1] / (self.run.time[-1] - self.run.time[-2])
+        return np.asarray(last.reshape(self.stack.count, 2, 2))
+
+    @cached_property
+    def as_one(self) -> int:
+        """Number of samples in which the blocks turn about the right end of joint 0 like one: no other joint moves."""
+        joints = np.repeat(np.arange(self.stack.count), 2)
+        turned = self.poses[:, :, 2] - self.poses[:, :1, 2]
+        first = self.poses[:, :1]
+        c, s = np.cos(first[:, :, 2]), np.sin(first[:, :, 2])
+        away = self.poses[:, :, :2] - first[:, :, :2]
+        seen = np.stack(
+            [c * away[:, :, 0] + s * away[:, :, 1], c * away[:, :, 1] - s * away[:, :, 0]], axis=2
+        )
+        moved = np.abs(seen - seen[0]).max(axis=(1, 2)) + self.stack.size * np.abs(turned).max(axis=1)
+        pivot = np.abs(self.corners[:, 0, 1] - self.corners[0, 0, 1]).max(axis=1)
+        loaded = np.all(self.run.impulse[:, joints > 0, 0] > 0.0, axis=1)
+        loaded[0] = True
+        reach = self.step**2 * self.stack.gravity
+        fine = loaded & (moved <= reach) & (pivot <= reach) & (np.arange(len(loaded)) <= self.end)
+        return int(np.argmin(fine)) if not np.all(fine) else len(fine)
+
+
+@example("block-stack", source="statics; Johnson (1955), American Journal of Physics 23, 240")
+def block_stack(
+    *,
+    count: Annotated[int, Parameter("number of blocks", at_least=1, at_most=40)] = 6,
+    width: Annotated[float, Parameter("width of a block", unit="m", above=0.0)] = 0.2,
+    height: Annotated[float, Parameter("height of a block", unit="m", above=0.0)] = 0.05,
+    overhang: Annotated[
+        float,
+        Parameter("overhang in units of the largest possible one on level ground", at_least=0.0, at_most=1.9),
+    ] = 0.9,
+    tilt_deg: Annotated[
+        float,
+        Parameter("tilt of the ground, down towards the overhang", unit="°", at_least=-60.0, at_most=60.0),
+    ] = 0.0,
+    mu: Annotated[float, Parameter("friction coefficient of all joints", at_least=0.0)] = 0.5,
+    mass: Annotated[float, Parameter("mass of a block", unit="kg", above=0.0)] = 1.0,
+    gravity: Annotated[float, Parameter("acceleration of gravity", unit="m/s²", above=0.0)] = 9.81,
+    step: Annotated[float, Parameter("time step", unit="s", above=0.0)] = 1e-3,
+    until: Annotated[float, Parameter("duration", unit="s", above=0.0)] = 0.3,
+    scheme: Annotated[SchemeName, Parameter("time-stepping method")] = "moreau",
+) -> Outcome:
+    from klapper.gallery._run import ledger_check, run_audit, run_figures, scheme_named
+    from klapper.simulate import simulate
+
+    stack = Stack(count, width, height, overhang, radians(tilt_deg), mu, mass, gravity)
+    system = stack.system()
+    motion = Motion(stack, system, simulate(system, until, scheme_named(scheme, step)), step)
+    run, end = motion.run, motion.end
+    still = bool(motion.displacement.max() <= STILL * stack.size)
+    figures: dict[str, Any] = {"stack": partial(_draw_stack, motion=motion, still=still)}
+    if still:
+        figures["forces"] = partial(_draw_forces, motion=motion)
+    figures["displacement"] = partial(_draw_displacement, motion=motion)
+    if not still:
+        figures |= run_figures(run, "energy")
+    return Outcome(
+        numbers={
+            "stands": still,
+            "stands_by_statics": stack.stands,
+            "margin_of_tipping": stack.margins[:-1].min(),
+            "margin_of_sliding": stack.margins[-1],
+            "overhang_length": stack.centres[-1, 0],
+            "displacement": motion.displacement[end].max(),
+            "followed_until": run.time[end],
+            "normal_forces": motion.forces[:, :, 0] if still else None,
+            "tangential_forces": motion.forces[:, :, 1] if still else None,
+            "statics_normal_forces": stack.normal if stack.stands else None,
+            "statics_tangential_sums": stack.shear if stack.stands else None,
+        },
+        units={
+            "margin_of_tipping": "widths (of the nearest joint)",
+            "margin_of_sliding": "(μ − tan α)",
+            "overhang_length": "m (of the uppermost block over the lowest)",
+            "displacement": "m (largest of a corner)",
+            "followed_until": "s",
+            "normal_forces": "N (joints from the ground up: left end, right end)",
+            "tangential_forces": "N (on the block above; not unique)",
+            "statics_normal_forces": "N",
+            "statics_tangential_sums": "N (sum of both ends)",
+        },
+        checks=[*_verdict(motion, still), *_motion_checks(motion, still), ledger_check(run)],
+        audit={**run_audit(run), **(_uniqueness(motion) if still else {})},
+        figures=figures,
+    )
+
+
+def _uniqueness(motion: Motion) -> dict[str, Any]:
+    """Whether the forces of the standing stack are unique, all joints sticking."""
+    from klapper.mechanics.determinacy import force_determinacy
+    from klapper.results import STICK
+
+    run = motion.run
+    which = np.arange(run.impulse.shape[1])
+    verdict = force_determinacy(
+        motion.system, run.time[-1], run.position[-1], which, run.impulse[-1], np.full(len(which), STICK)
+    )
+    return {"uniqueness": f"motion unique; forces of the standing stack {verdict}"}
+
+
+def _verdict(motion: Motion, still: bool) -> list[Check]:
+    """What statics says, where it is not decided by round-off."""
+    stack = motion.stack
+    if not stack.certain(motion.run.time[-1]):
+        return []
+    checks = [
+        Check(
+            "the stack stands",
+            value=still,
+            expected=stack.stands,
+            source="p within every joint and tan α ≤ μ",
+        )
+    ]
+    return checks + (_force_checks(motion) if still and stack.stands else [])
+
+
+def _force_checks(motion: Motion) -> list[Check]:
+    stack, forces = motion.stack, motion.forces
+    weight = stack.weights[0]
+    small = 1e-7 * weight * stack.size / min(stack.width, stack.height)
+    outside = np.maximum(
+        stack.shear_range[..., 0] - forces[..., 1], forces[..., 1] - stack.shear_range[..., 1]
+    )
+    return [
+        Check(
+            "displacement",
+            value=motion.displacement.max(),
+            expected=0.0,
+            tolerance=STILL * stack.size,
+            source="a stack that stands does not creep; round-off",
+        ),
+        Check(
+            "force of the ground",
+            value=forces[0].sum(axis=0),
+            expected=[weight * cos(stack.tilt), -weight * sin(stack.tilt)],
+            tolerance=1e-8 * weight,
+            source="weight of all blocks, normal and along the ground",
+        ),
+        Check(
+            "normal forces at the ends of the joints",
+            value=forces[..., 0],
+            expected=stack.normal,
+            tolerance=small,
+            source="law of the lever",
+        ),
+        Check(
+            "tangential forces of the joints",
+            value=forces[..., 1].sum(axis=1),
+            expected=stack.shear,
+            tolerance=small,
+            source="weight above the joint along the ground",
+        ),
+        Check(
+            "tangential forces at the ends outside what friction allows",
+            value=np.maximum(outside, 0.0).max(),
+            expected=0.0,
+            tolerance=small,
+            source="sum of both ends, |λ_T| ≤ μ λ_N at each",
+        ),
+    ]
+
+
+def _motion_checks(motion: Motion, still: bool) -> list[Check]:
+    stack, run, h = motion.stack, motion.run, motion.step
+    energy = run.ledger.kinetic + run.ledger.potential
+    checks = [
+        Check(
+            "energy above that of the start",
+            value=max(float(energy.max() - energy[0]), 0.0),
+            at_least=0.0,
+            at_most=run.time[-1] * h * stack.count * stack.mass * stack.gravity**2 / 8.0
+            + run.ledger.round_off,
+            source="contacts take energy; strict bound of what a step can give",
+        )
+    ]
+    if still or motion.as_one < 5:
+        return checks
+    last = motion.as_one - 1
+    angle = -motion.poses[:, 0, 2]
+    return [
+        *checks,
+        Check(
+            "tilt of the stack while it topples as one",
+            value=angle[last],
+            expected=_toppling(stack, run.time[last]),
+            tolerance=float(np.abs(run.velocity[: last + 1, 2]).max()) * 2.0 * h,
+            source="a rigid body that turns about an edge, other integrator; the turn in two steps",
+        ),
+    ]
+
+
+def _toppling(stack: Stack, time: float) -> float:
+    """Angle [rad] by which one rigid body in the shape of the stack has turned about the right end of joint 0."""
+    from scipy.integrate import solve_ivp
+
+    away = stack.centres - (stack.ends[0, 1], 0.0)
+    own = (stack.width**2 + stack.height**2) / 12.0
+    inertia = float((np.square(away).sum(axis=1) + own).sum())
+    x, z = away.sum(axis=0)
+
+    def turn(t: float, y: np.ndarray) -> list[float]:
+        angle = stack.tilt + y[0]
+        return [y[1], stack.gravity * (x * cos(angle) + z * sin(angle)) / inertia]
+
+    found = solve_ivp(turn, (0.0, time), [0.0, 0.0], rtol=1e-10, atol=1e-14)
+    return float(found.y[0, -1])
+
+
+def _draw_stack(figure: "Figure", *, motion: Motion, still: bool) -> None:
+    """The stack, with its normal forces if it stands, or as far as it was followed (outlines: the start)."""
+    from klapper.gallery._sketch import BLUE, BODY, DARK, ORANGE, arrow, bare, wall
+
+    figure.set_size_inches(6.4, 4.2)
+    stack, axes, end = motion.stack, figure.subplots(), motion.end
+    turn = np.array([[cos(stack.tilt), sin(stack.tilt)], [-sin(stack.tilt), cos(stack.tilt)]])
+    for k in range(stack.count):
+        axes.fill(
+            *(motion.corners[end, k] @ turn.T).T, facecolor=BODY, edgecolor=DARK, linewidth=1.0, zorder=3
+        )
+        if not still:
+            start = motion.corners[0, k] @ turn.T
+            axes.fill(*start.T, fill=False, edgecolor="#999999", linewidth=0.8, linestyle=":", zorder=4)
+    drawn = np.concatenate([motion.corners[0], motion.corners[end]]).reshape(-1, 2) @ turn.T
+    ground = np.array([[-1.0, 0.0], [1.0, 0.0]]) * stack.size * 0.6 + (0.5 * stack.centres[-1, 0], 0.0)
+    thick = 0.03 * stack.size
+    wall(axes, *(ground @ turn.T), turn @ (0.0, -thick))
+    if still:
+        longest = 0.3 * stack.size / motion.forces[..., 0].max()
+        for k, (left, right) in enumerate(motion.forces[..., 0]):
+            for x, force in zip(stack.ends[k], (left, right), strict=True):
+                foot = np.array([x, k * stack.height])
+                push = np.array([0.0, longest * force])
+                if push[1] > 0.01 * stack.size:
+                    arrow(axes, turn @ (foot - push), turn @ push, BLUE if k else ORANGE, width=1.4)
+    drawn = np.vstack([drawn, ground @ turn.T])
+    low, high = drawn.min(axis=0), drawn.max(axis=0)
+    below = 0.32 * stack.size if still else 2.0 * thick
+    bare(axes, (low[0], high[0]), (low[1] - below, high[1] + thick))
+
+
+def _draw_forces(figure: "Figure", *, motion: Motion) -> None:
+    """Forces at the ends of the joints by time stepping (dots) and statics (bars). Statics leaves the tangential
+    forces free within the bars."""
+    figure.set_size_inches(7.4, 3.8)
+    stack, forces = motion.stack, motion.forces
+    left, right = figure.subplots(1, 2, sharey=True)
+    rows = np.arange(stack.count)
+    for side, (name, colour, shift) in enumerate(
+        (("left end", "#0072B2", 0.18), ("right end", "#D55E00", -0.18))
+    ):
+        light = {"height": 0.3, "color": colour, "alpha": 0.35, "linewidth": 0.0}
+        left.barh(rows + shift, stack.normal[:, side], label=name, **light)
+        left.plot(forces[:, side, 0], rows + shift, "o", color=colour, markersize=4)
+        least, most = stack.shear_range[:, side].T
+        right.barh(rows + shift, most - least, left=least, **light)
+        right.plot(forces[:, side, 1], rows + shift, "o", color=colour, markersize=4)
+    right.axvline(0.0, color="#444444", linewidth=0.8)
+    step = -(-stack.count // 12)
+    left.set_yticks(rows[::step], [f"joint {k + 1}" for k in rows[::step]])
+    left.set_xlabel("normal force / N")
+    right.set_xlabel("tangential force / N")
+    left.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, borderaxespad=0.3)
+
+
+def _draw_displacement(figure: "Figure", *, motion: Motion) -> None:
+    """Largest displacement of a corner of each block over time, as far as the stack was followed."""
+    from matplotlib import colormaps
+
+    axes = figure.subplots()
+    time, count = motion.run.time[: motion.end + 1], motion.stack.count
+    for k in range(count):
+        colour = colormaps["cividis"](k / max(count - 1, 1) * 0.9)
+        name = f"block {k + 1}" if k in (0, count - 1) else None
+        _line(axes, time, motion.displacement[: motion.end + 1, k], color=colour, linewidth=1.3, label=name)
+    axes.set(xlabel="time / s", ylabel="displacement / m")
+    axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 3))
+    axes.legend(loc="upper left")
+
+
+def _line(axes: "Axes", time: np.ndarray, values: np.ndarray, **style: Any) -> None:
+    from klapper.results.thinning import thinned
+
+    points = thinned(values, 1500)
+    axes.plot(time[points], values[points], **style)

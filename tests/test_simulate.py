@@ -136,11 +136,6 @@ def test_forces_that_become_nan_end_the_run() -> None:
     assert np.all(np.isfinite(caught.value.run.position))
 
 
-@pytest.mark.xfail(
-    strict=False,
-    reason="an error in a user's function passes through, and the samples are gone",
-    raises=ZeroDivisionError,
-)
 def test_an_error_in_a_user_function_keeps_the_run() -> None:
     def divide() -> None:
         raise ZeroDivisionError("division by zero")
@@ -201,7 +196,6 @@ def test_bad_requests_are_refused(name: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.xfail(strict=False, reason="a part of a step is cut off without a word")
 def test_every_is_a_whole_number() -> None:
     with pytest.raises(InvalidModel):
         simulate(ball(), 1.0, Moreau(1e-2), every=2.5)  # type: ignore[arg-type]
@@ -444,9 +438,6 @@ def test_the_folder_of_another_run_is_refused(name: str, tmp_path: Path) -> None
     np.testing.assert_array_equal(read(tmp_path).position, replaced.position)
 
 
-@pytest.mark.xfail(
-    strict=False, reason="the fingerprint asks the system at its start only, and laws at rest only"
-)
 @pytest.mark.parametrize("name", TAKEN_FOR_THE_SAME)
 def test_the_folder_of_a_similar_run_is_refused(name: str, tmp_path: Path) -> None:
     """Never the stored motion of another model."""

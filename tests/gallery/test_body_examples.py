@@ -94,8 +94,8 @@ def test_what_makes_no_sense_is_refused(name: str, given: dict[str, Any], messag
 def test_slider_crank_against_an_event_driven_integration() -> None:
     """Without friction and with ε = 1 impacts never pile up: two angles between impacts, a jump at each.
 
-    Time stepping sees an impact up to a step late, which costs up to the step times the jump of the speed, at that impact
-    and, since the next ones then come at other times, at each of them.
+    Time stepping sees an impact up to a step late, which costs up to the step times the jump of the speed, then
+    and, since the next ones come at other times, at each of them.
     """
     crank, rod, play, end, step = 0.153, 0.306, 0.001, 0.04, 2.5e-5
     outcome = run("slider-crank", restitution=1.0, friction=0.0, step=step, refinements=2, until=end)

@@ -22,11 +22,13 @@ def random_system(seed: int, contacts: int = 6) -> LinearSystem:
     parts: list[Contact | FrictionElement] = []
     for i in range(contacts):
         normal, tangent = rng.integers(-1, 2, 4), rng.integers(-1, 2, 4)
-        normal[0] = normal[0] or 1
+        normal[0], tangent[0] = normal[0] or 1, tangent[0] or 1
         parts.append(
             Contact(f"c{i}", normal=normal, tangents=tangent, friction=0.3, gap=Harmonic(1.0, 2.0) + 20.0)
         )
-    parts.append(FrictionElement("brake", tangents=rng.integers(-1, 2, 4), limit=1.0))
+    brake = rng.integers(-1, 2, 4)
+    brake[0] = brake[0] or 1
+    parts.append(FrictionElement("brake", tangents=brake, limit=1.0))
     return LinearSystem(np.ones(4), contacts=parts)
 
 

@@ -133,6 +133,11 @@ BAD = {
         "'lid'",
     ),
     "rate nan": (lambda: Contact("lid", normal=Y, tangents=X, friction=0.1, tangential_rate=np.nan), "'lid'"),
+    "normal function with an offset": (lambda: Contact("lid", normal=lambda t, q: Y, gap=0.1), "normal"),
+    "one contact instead of a list": (
+        lambda: LinearSystem([1.0, 1.0], contacts=Contact("lid", normal=Y)),  # type: ignore[arg-type]
+        "contacts",
+    ),
     "same name twice": (lambda: linear(Contact("lid", normal=X), Contact("lid", normal=Y)), "'lid'"),
     "overlap at the start": (lambda: linear(Contact("lid", normal=Y, gap=-0.1)), "'lid'"),
     "gap function in a linear system": (lambda: linear(Contact("lid", gap=lambda t, q: q[0])), "'lid'"),
@@ -202,6 +207,11 @@ BAD = {
     "gap function of time only": (
         lambda: function(Contact("lid", gap=lambda t: 0.1, normal=Y)),  # a Signal was meant
         "'lid'",
+    ),
+    "gap function of two numbers": (lambda: function(Contact("lid", gap=lambda t, q: q)), "'lid'"),
+    "tangent function of one argument": (
+        lambda: function(Contact("lid", normal=X, tangents=lambda t: X, friction=0.1)),
+        "tangents",
     ),
     "gap function not a number": (lambda: function(Contact("lid", gap=lambda t, q: np.nan)), "'lid'"),
     "normal function of wrong length": (

@@ -207,6 +207,20 @@ BAD = {
     "mass text": ({"mass": "heavy"}, "mass"),
     "position text": ({"position": ["here"]}, "position"),
     "time nan": ({"time": np.nan}, "time"),
+    "force of two arguments": ({"force": lambda t, q: -q}, "force"),
+    "force no function": ({"force": [1.0]}, "force"),
+    "mass of no argument": ({"mass": lambda: np.eye(1)}, "mass"),
+    "potential of two numbers": ({"potential": lambda q: [1.0, 2.0]}, "potential"),
+    "one tangent": ({"tangents": lambda t, q, v: (np.eye(1),)}, "tangents"),
+    "two constraints of one name": (
+        {"constraints": [Constraint("rod", offset=lambda t, q: 0.0) for _ in range(2)]},
+        "'rod'",
+    ),
+    "constraint not a number": ({"constraints": [Constraint("rod", offset=lambda t, q: np.nan)]}, "'rod'"),
+    "constraint of a wrong direction": (
+        {"constraints": [Constraint("rod", offset=lambda t, q: 0.0, direction=[1.0, 1.0])]},
+        "'rod'",
+    ),
     "stiff part of another length": ({"stiff": lambda t, q, v: np.zeros(3)}, "stiff"),
     "tangents of another shape": ({"tangents": lambda t, q, v: (np.eye(3), np.eye(3))}, "tangents"),
 }
@@ -232,6 +246,40 @@ def test_mass_function_that_reuses_its_array() -> None:
     system = make(mass=mass)
     first, second = system.mass(np.array([0.0])), system.mass(np.array([2.0]))
     assert (first[0, 0], second[0, 0]) == (1.0, 5.0)
+
+
+def test_stiff_function_that_reuses_its_array() -> None:
+    """The differences are those of two answers, also when both come in the same array."""
+    room = np.zeros(1)
+
+    def stiff(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        room[:] = -7.0 * q
+        return room
+
+    found = make(force=lambda t, q, v: stiff(t, q, v) + 1.0, stiff=stiff).tangents(
+        0.0, np.ones(1), np.zeros(1)
+    )
+    assert found.position == pytest.approx(-7.0)
+
+
+def test_functions_are_asked_only_a_few_times_when_a_system_is_built() -> None:
+    asked = dict.fromkeys(("force", "mass", "gap", "tangents"), 0)
+
+    def counted(name: str, value):
+        def function(*given):
+            asked[name] += 1
+            return value
+
+        return function
+
+    parts = [
+        Contact(
+            "lid", gap=counted("gap", 0.1), tangents=lambda t, q: counted("tangents", [1.0])(), friction=0.1
+        )
+    ]
+    make(force=counted("force", np.zeros(1)), mass=counted("mass", np.eye(1)), contacts=parts)
+    assert max(asked.values()) <= 3
+    assert min(asked.values()) >= 1
 
 
 def test_doctests() -> None:

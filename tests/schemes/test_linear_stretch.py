@@ -135,7 +135,6 @@ def test_general_and_compiled_path_agree(seed: int, kind: str, walls: bool, band
     assert np.abs(compiled.ledger.residual).max() <= 1e-10 * compiled.ledger.scale
 
 
-@pytest.mark.xfail(strict=False, reason="impulses of 1e-19 N s that the solvers leave count as load")
 @pytest.mark.parametrize("compiled", [True, False])
 def test_a_separating_contact_is_open(compiled: bool) -> None:
     """No slipping where a contact opens and carries nothing that could be told from rounding."""
@@ -289,10 +288,6 @@ def test_redundant_contacts_give_the_same_motion() -> None:
     np.testing.assert_allclose(joined, single.impulse[:, :, 0], atol=1e-10)
 
 
-@pytest.mark.xfail(
-    strict=False,
-    reason="only loaded contacts are looked at: a solver that loads one of two twins hides the other",
-)
 def test_forces_of_twin_contacts_are_not_unique() -> None:
     """A mass on two equal supports: any share of the weight is a solution."""
     system = LinearSystem(
@@ -303,11 +298,6 @@ def test_forces_of_twin_contacts_are_not_unique() -> None:
         assert "not unique" in run.about["audit"]["forces at the end"]
 
 
-@pytest.mark.xfail(
-    strict=False,
-    reason="the general path takes sparse tangents beside dense normals for dense",
-    raises=ValueError,
-)
 def test_many_normals_beside_few_tangents() -> None:
     """Normals over all coordinates are stored dense, tangents of single coordinates sparse."""
     n = 12

@@ -207,20 +207,12 @@ def test_a_wall_that_moves_into_a_held_mass_is_told_in_a_sentence() -> None:
     assert caught.value.run.about["status"] == "failed"
 
 
-@pytest.mark.xfail(
-    strict=False, reason="a start velocity against a constraint is accepted, its energy becomes 'numerical'"
-)
 def test_a_start_against_a_constraint_is_an_impact_or_refused() -> None:
     system = LinearSystem([1.0], velocity=[1.0], constraints=[Constraint("hold", direction=[1.0])])
     run = simulate(system, 0.1, Moreau(0.01))
     assert run.ledger.impact[-1] == pytest.approx(0.5)
 
 
-@pytest.mark.xfail(
-    strict=False,
-    reason="the constraint of the heavy mass counts as redundant, then as contradicting",
-    raises=SimulationFailed,
-)
 def test_light_and_heavy_masses_are_held_alike() -> None:
     system = LinearSystem(
         [1e-6, 1e6],
@@ -235,12 +227,7 @@ def test_light_and_heavy_masses_are_held_alike() -> None:
     "theta",
     [
         1.0,
-        pytest.param(
-            0.5,
-            marks=pytest.mark.xfail(
-                strict=False, reason="the middle velocity follows the guide, so v itself rings 0, 2w, 0, …"
-            ),
-        ),
+        pytest.param(0.5),
     ],
 )
 def test_a_guide_that_starts_to_move_takes_the_mass_along(theta: float) -> None:

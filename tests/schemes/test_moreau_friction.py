@@ -102,7 +102,6 @@ def test_a_million_steps_on_an_incline_without_creeping() -> None:
 
 
 @pytest.mark.parametrize(("mu", "factor"), [(0.1, 0.99), (0.3, 0.9), (0.3, 0.5)])
-@pytest.mark.xfail(strict=False, reason="forces that cancel inside J Λ leave round-off that is not flushed")
 def test_no_creep_on_any_incline(mu: float, factor: float) -> None:
     """The contact force cancels across the weight: what is left of that is no motion."""
     alpha = np.arctan(mu) * factor
@@ -115,9 +114,6 @@ def test_no_creep_on_any_incline(mu: float, factor: float) -> None:
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.xfail(
-    strict=False, reason="round-off of the solver lifts a corner by 1e-19 m: its contact is lost for a step"
-)
 def test_a_block_on_two_corners_does_not_creep(compiled: bool) -> None:
     """A rigid block (x, y, rotation) on an incline below the friction angle."""
     alpha, half, high = np.radians(16.6), 0.2, 0.1
@@ -200,7 +196,6 @@ def test_anisotropic_contact_holds_in_its_strong_direction_only() -> None:
         assert set(run.state[1:, 0]) == {STICK if holds else SLIP}
 
 
-@pytest.mark.xfail(strict=False, reason="the iteration leaves a force across the load of 1e-19 of it")
 def test_anisotropic_contact_does_not_creep_across_its_load() -> None:
     run = simulate(
         particle([0.0, 0.0], friction=Anisotropic(0.15, 0.45), force=[0.0, 2.0]), 0.1, Moreau(1e-3)
@@ -383,12 +378,7 @@ def test_a_patch_pressed_by_two_contacts() -> None:
     "compiled",
     [
         False,
-        pytest.param(
-            True,
-            marks=pytest.mark.xfail(
-                strict=False, reason="the compiled loop drops friction where no normal force is needed"
-            ),
-        ),
+        pytest.param(True),
     ],
 )
 def test_given_limit_acts_without_normal_force(compiled: bool) -> None:

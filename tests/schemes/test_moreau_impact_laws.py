@@ -94,9 +94,6 @@ def ring(count: int) -> LinearSystem:
     )
 
 
-@pytest.mark.xfail(
-    strict=False, reason="contacts that open before the jump are withheld from the law, then plastic"
-)
 def test_a_ring_of_discs_never_ends_and_that_is_told() -> None:
     """The wave runs round for ever; nothing is lost, the limit is hit and told."""
     run = simulate(ring(6), 0.01, Moreau(1e-3, theta=1.0, impact=Sequential(limit=40)))
@@ -120,13 +117,7 @@ def test_a_limit_of_fast_impacts_that_is_hit_is_told() -> None:
     "theta",
     [
         0.5,
-        pytest.param(
-            1.0,
-            marks=pytest.mark.xfail(
-                strict=False,
-                reason="a contact that opens before the jump and approaches after it is treated as plastic",
-            ),
-        ),
+        pytest.param(1.0),
     ],
 )
 def test_a_contact_that_opens_first_and_is_hit_then(theta: float, law) -> None:
@@ -185,9 +176,6 @@ def test_constraints_take_part_in_the_impact() -> None:
     assert run.ledger.impact[-1] == pytest.approx(0.5 * 3.0 * (1 - 0.25), rel=1e-12)
 
 
-@pytest.mark.xfail(
-    strict=False, reason="the impulse of the constraint in the jump before the step is not recorded"
-)
 def test_the_constraint_impulse_of_the_impact_is_kept() -> None:
     """The bar pulls mass 2 from −1 to 0.5 m/s: 3 N s."""
     system = LinearSystem(
@@ -219,9 +207,6 @@ def test_changing_mass_with_newtons_law_in_the_step() -> None:
     assert np.abs(run.ledger.residual).max() <= 1e-10 * run.ledger.scale
 
 
-@pytest.mark.xfail(
-    strict=False, reason="the change of mass is booked with the velocity after the jump", raises=Exception
-)
 def test_changing_mass_with_a_law_before_the_step() -> None:
     run = simulate(changing_mass(Newton()), 1.0, Moreau(5e-3, impact=Newton()))
     assert np.abs(run.ledger.residual).max() <= 1e-10 * run.ledger.scale
@@ -246,10 +231,9 @@ def test_sparse_directions_and_laws() -> None:
 
 def test_laws_are_named_in_the_settings() -> None:
     assert Moreau(1e-3).settings["impact"] == "newton"
-    assert Moreau(1e-3, impact=Poisson()).settings["impact"] == "poisson"
+    assert Moreau(1e-3, impact=Poisson()).settings["impact"].startswith("Poisson(")
 
 
-@pytest.mark.xfail(strict=False, reason="settings name the law without its parameters")
 def test_parameters_of_laws_are_in_the_settings() -> None:
     """Two runs with different limits are different runs: a store must not take one for the other."""
     assert (

@@ -79,7 +79,9 @@ def at(position: Any, velocity: Any, dimension: int = 3) -> Snapshot:
     )
 
 
-def ball(radius: float = 0.1, mass: float = 1.0, mu: float = 0.0, epsilon: float = 0.0, floor: Any = FLOOR) -> RigidForm:
+def ball(
+    radius: float = 0.1, mass: float = 1.0, mu: float = 0.0, epsilon: float = 0.0, floor: Any = FLOOR
+) -> RigidForm:
     """A solid sphere above a half-space."""
     return form(
         mass=[mass],
@@ -225,7 +227,9 @@ class TestBall:
         loop = RigidStretch(ball(epsilon=1.0), 0.5, 1e-4)
         _, samples, _ = loop.run(at([0, 0, 0.2, 1, 0, 0, 0], np.zeros(6)), 20000, 1)
         tops = samples["position"][1:-1, 2][
-            (samples["velocity"][1:-1, 2] >= 0) & (samples["velocity"][2:, 2] < 0) & (samples["gap"][1:-1, 0] > 0.01)
+            (samples["velocity"][1:-1, 2] >= 0)
+            & (samples["velocity"][2:, 2] < 0)
+            & (samples["gap"][1:-1, 0] > 0.01)
         ]
         assert len(tops) > 5
         assert tops == pytest.approx(np.full(len(tops), 0.2), abs=2e-3)
@@ -265,9 +269,13 @@ class TestSlope:
     def test_block_slides_with_the_closed_acceleration(self, heading: float) -> None:
         mu, angle = 0.3, 1.5 * math.atan(0.3)
         model = ball(radius=0.0, mu=mu, floor=slope(angle, heading))
-        after, samples, _ = RigidStretch(model, 0.5, 1e-3).run(at([0, 0, 0, 1, 0, 0, 0], np.zeros(6)), 1000, 10)
+        after, samples, _ = RigidStretch(model, 0.5, 1e-3).run(
+            at([0, 0, 0, 1, 0, 0, 0], np.zeros(6)), 1000, 10
+        )
         a = G * (math.sin(angle) - mu * math.cos(angle))
-        down = np.array([math.cos(angle) * math.cos(heading), math.cos(angle) * math.sin(heading), -math.sin(angle)])
+        down = np.array(
+            [math.cos(angle) * math.cos(heading), math.cos(angle) * math.sin(heading), -math.sin(angle)]
+        )
         assert after.velocity[:3] == pytest.approx(a * down, abs=1e-12)
         assert after.position[:3] == pytest.approx(a / 2 * down, abs=1e-12)
         assert np.all(samples["state"] == SLIP)
@@ -276,7 +284,9 @@ class TestSlope:
     def test_box_on_four_corners_does_not_creep(self) -> None:
         mu, angle = 0.3, 0.95 * math.atan(0.3)
         plane = slope(angle)
-        start = at([*(0.05 * np.array(plane[1])), math.cos(angle / 2), 0, math.sin(angle / 2), 0], np.zeros(6))
+        start = at(
+            [*(0.05 * np.array(plane[1])), math.cos(angle / 2), 0, math.sin(angle / 2), 0], np.zeros(6)
+        )
         after, _, why = RigidStretch(box_on(plane, mu), 0.5, 1e-3).run(start, 20_000, 1000)
         assert why == ""
         assert np.array_equal(after.position, start.position)
@@ -284,7 +294,9 @@ class TestSlope:
     def test_box_on_four_corners_slides(self) -> None:
         mu, angle = 0.3, 1.3 * math.atan(0.3)
         plane = slope(angle)
-        start = at([*(0.05 * np.array(plane[1])), math.cos(angle / 2), 0, math.sin(angle / 2), 0], np.zeros(6))
+        start = at(
+            [*(0.05 * np.array(plane[1])), math.cos(angle / 2), 0, math.sin(angle / 2), 0], np.zeros(6)
+        )
         after, samples, _ = RigidStretch(box_on(plane, mu), 0.5, 1e-3).run(start, 1000, 1)
         a = G * (math.sin(angle) - mu * math.cos(angle))
         moved = after.position[:3] - start.position[:3]
@@ -326,7 +338,9 @@ class TestSlope:
         start = at([radius * normal[0], radius * normal[1], 0.0], np.zeros(3), 2)
         after, samples, _ = RigidStretch(model, 0.5, 1e-3).run(start, 1000, 1)
         speed = 2 / 3 * G * math.sin(angle)
-        assert after.velocity[:2] == pytest.approx([speed * math.cos(angle), -speed * math.sin(angle)], rel=1e-12)
+        assert after.velocity[:2] == pytest.approx(
+            [speed * math.cos(angle), -speed * math.sin(angle)], rel=1e-12
+        )
         assert after.velocity[2] == pytest.approx(-speed / radius, rel=1e-12)
         assert after.position[2] == pytest.approx(-speed / 2 / radius, rel=1e-12)
         friction = np.abs(samples["impulse"][:, 0, 1]) / 1e-3
@@ -371,14 +385,18 @@ class TestCollisions:
         before = (velocity[0] - velocity[1])[:3] @ n
         assert (v[0] - v[1])[:3] @ n == pytest.approx(-before, rel=1e-9)
         if mu == 0.0:
-            energy = [0.5 * (mass @ (u[:, :3] ** 2).sum(1) + moment @ (u[:, 3:] ** 2).sum(1)) for u in (velocity, v)]
+            energy = [
+                0.5 * (mass @ (u[:, :3] ** 2).sum(1) + moment @ (u[:, 3:] ** 2).sum(1)) for u in (velocity, v)
+            ]
             assert energy[1] == pytest.approx(energy[0], rel=1e-13)
             assert v[:, 3:] == pytest.approx(velocity[:, 3:], abs=1e-13)
         else:
             assert samples["energy"][-1, 4] > 1e-3
             impulse = samples["impulse"][hit[0], 0]
             assert np.linalg.norm(impulse[1:]) <= mu * impulse[0] * (1 + 1e-12)
-            turned = [rotation(q[3:]) @ u for q, u in zip(after.position.reshape(2, 7), v[:, 3:], strict=True)]
+            turned = [
+                rotation(q[3:]) @ u for q, u in zip(after.position.reshape(2, 7), v[:, 3:], strict=True)
+            ]
             first = [rotation(q[3:]) @ u for q, u in zip(x, velocity[:, 3:], strict=True)]
             for moved, old, arm in zip((0, 1), first, (-0.5 * n, 0.7 * n), strict=True):
                 pushed = mass[moved] * (v[moved, :3] - velocity[moved, :3])
@@ -411,7 +429,9 @@ class TestCollisions:
             assert why == ""
             kinds[dimension] = (after, samples)
         flat, space = kinds[2][0], kinds[3][0]
-        assert space.velocity.reshape(2, 6)[:, [0, 1, 5]] == pytest.approx(flat.velocity.reshape(2, 3), abs=1e-10)
+        assert space.velocity.reshape(2, 6)[:, [0, 1, 5]] == pytest.approx(
+            flat.velocity.reshape(2, 3), abs=1e-10
+        )
         q = space.position.reshape(2, 7)
         assert q[:, :2] == pytest.approx(flat.position.reshape(2, 3)[:, :2], abs=1e-10)
         angle = flat.position.reshape(2, 3)[:, 2]
@@ -511,7 +531,9 @@ class TestFreeBody:
                 ]
             )
             initial = model.inertia[0] * start.velocity[3:]
-            drifts.append([np.abs(energy - 0.5 * start.velocity[3:] @ initial).max(), np.abs(momentum - initial).max()])
+            drifts.append(
+                [np.abs(energy - 0.5 * start.velocity[3:] @ initial).max(), np.abs(momentum - initial).max()]
+            )
             assert books(samples) == pytest.approx(np.full(steps, books(samples)[0]), rel=1e-13)
         ratio = np.array(drifts[0]) / np.array(drifts[1])
         assert np.all(ratio > 3.4)
@@ -542,7 +564,9 @@ class TestContactProblem:
     def rattle(seed: int) -> tuple[RigidForm, Snapshot]:
         rng = np.random.default_rng(seed)
         bodies = 4
-        balls = [(b, rng.uniform(-0.2, 0.2, 3), rng.uniform(0.15, 0.25)) for b in range(bodies) for _ in range(2)]
+        balls = [
+            (b, rng.uniform(-0.2, 0.2, 3), rng.uniform(0.15, 0.25)) for b in range(bodies) for _ in range(2)
+        ]
         balls.append((-1, (0.1, 0.0, 0.0), 0.3))
         pairs = [
             (a, b, False, rng.uniform(0, 0.6), rng.uniform(0, 0.5))
@@ -646,10 +670,62 @@ class TestContactProblem:
         assert np.all(samples["state"][0, idle] == OPEN)
 
 
+class TestWedge:
+    @pytest.mark.parametrize("speed", [1e-3, 1e-5, 1e-7])
+    def test_contradiction_ends_in_slip(self, speed: float) -> None:
+        """A sphere sinks into a corner: to bounce off the floor it must slip on the wall, however slow it is.
+
+        Both contacts would stick without restitution; forces between them have to grow by sweeps of about ``speed``.
+        """
+        radius, step, mu, epsilon = 0.1, 1e-3, 0.5, 0.5
+        model = form(
+            inertia=[[0.4 * radius**2] * 3],
+            gravity=(-G, 0.0, -G),
+            balls=[(0, (0, 0, 0), radius)],
+            planes=[FLOOR, ((0, 0, 0), (1, 0, 0))],
+            pairs=[(0, 0, True, mu, epsilon), (0, 1, True, mu, epsilon)],
+        )
+        start = at([radius - 1e-6, 0, radius - 1e-6, 1, 0, 0, 0], [0, 0, -speed, 0, 0, 0])
+        after, samples, why = RigidStretch(model, 0.5, step, max_sweeps=1000).run(start, 1, 1)
+        assert why == ""
+        assert after.velocity == pytest.approx([0, 0, epsilon * speed, 0, 0, 0], abs=1e-15)
+        # no spin: equal friction F; wall: N − F = h G and F = μ N; floor: N − F = h G + (1 + ε) speed
+        friction = mu / (1 - mu) * G * step
+        wall, floor = friction / mu, friction + G * step + (1 + epsilon) * speed
+        assert samples["impulse"][0, :, 0] == pytest.approx([floor, wall], rel=1e-12)
+        assert np.linalg.norm(samples["impulse"][0, :, 1:], axis=1) == pytest.approx(
+            [friction] * 2, rel=1e-12
+        )
+        assert samples["state"][0, 1] == SLIP
+
+    @given(
+        st.tuples(st.floats(0.1, 2.0), st.floats(-1, 1), st.floats(-1, 1)),
+        st.tuples(*[st.floats(-1, 1)] * 3),
+        st.floats(0.05, 1.5),
+    )
+    @settings(derandomize=True, database=None, deadline=None, max_examples=300)
+    def test_time_to_slip(self, force: Any, step: Any, mu: float) -> None:
+        from klapper.schemes.kernels.rigid_drift import slipping_time
+
+        f, g = np.array(force), np.array(step)
+        f[1:] *= 0.9 * mu * f[0] / max(np.linalg.norm(f[1:]), mu * f[0])
+        time = slipping_time(tuple(f), tuple(g), mu)
+
+        def excess(t: Any) -> Any:
+            x = f + np.multiply.outer(t, g)
+            return np.hypot(x[..., 1], x[..., 2]) - mu * x[..., 0]
+
+        inner = np.linspace(0.0, min(time, 1e3), 200, endpoint=False)
+        assert np.all(excess(inner) < 1e-7)
+        if time < 1e3:
+            assert time > 0.0
+            assert excess(time) == pytest.approx(0.0, abs=1e-7 * (1.0 + time))
+
+
 class TestHeap:
     def test_settles_in_its_box(self) -> None:
         model, start, side = heap(6, 6, seed=0)
-        tolerance, depth, start_energy = 1e-5, [], None
+        tolerance, depth = 1e-4, []
         for step in (2e-3, 1e-3):
             loop = RigidStretch(model, 0.5, step, tolerance)
             after, samples, why = loop.run(start, round(0.5 / step), 10)
@@ -664,7 +740,6 @@ class TestHeap:
             depth.append(-samples["loaded"]["gap"].min())
             balance = books(samples)
             assert balance == pytest.approx(np.full(len(balance), balance[0]), rel=1e-12)
-            start_energy = start_energy or samples["energy"][0, :2].sum()
             assert samples["energy"][-1, 0] < 1e-3 * samples["energy"][:, 0].max()
             assert len(after.contact) > 2 * len(r)
         assert depth[0] < 3.0 * 2e-3
@@ -682,7 +757,9 @@ class TestHeap:
         stored.seek(0)
         read = np.load(stored)
         again = Snapshot(
-            int(read["step"]), float(read["time"]), **{part.name: read[part.name] for part in fields(Snapshot)[2:]}
+            int(read["step"]),
+            float(read["time"]),
+            **{part.name: read[part.name] for part in fields(Snapshot)[2:]},
         )
         second, two, _ = RigidStretch(model, 0.5, 1e-3, 1e-6).run(again, 63, 10)
         assert same(at_once, second)
@@ -695,8 +772,8 @@ class TestHeap:
     def test_search_and_list_give_the_same_motion(self) -> None:
         grouped, start, _ = heap(3, 3, seed=2, epsilon=0.5)
         listed, _, _ = heap(3, 3, seed=2, epsilon=0.5, listed=True)
-        one, found, _ = RigidStretch(grouped, 0.5, 1e-3, 1e-7).run(start, 300, 300)
-        other, known, _ = RigidStretch(listed, 0.5, 1e-3, 1e-7).run(start, 300, 300)
+        one, found, _ = RigidStretch(grouped, 0.5, 1e-3, 1e-5).run(start, 300, 300)
+        other, known, _ = RigidStretch(listed, 0.5, 1e-3, 1e-5).run(start, 300, 300)
         assert np.array_equal(one.position, other.position)
         assert np.array_equal(one.impulse, other.impulse)
         assert len(one.contact) > 20
@@ -710,9 +787,9 @@ class TestHeap:
 
     def test_log_and_table_tell_the_same(self, monkeypatch: pytest.MonkeyPatch) -> None:
         model, start, _ = heap(3, 2, seed=3, epsilon=0.2)
-        _, table, _ = RigidStretch(model, 0.5, 1e-3, 1e-7).run(start, 200, 1)
+        _, table, _ = RigidStretch(model, 0.5, 1e-3, 1e-5).run(start, 200, 1)
         monkeypatch.setattr(rigid_stretch, "MOST_LISTED_CONTACTS", 0)
-        _, logged, _ = RigidStretch(model, 0.5, 1e-3, 1e-7).run(start, 200, 1)
+        _, logged, _ = RigidStretch(model, 0.5, 1e-3, 1e-5).run(start, 200, 1)
         log = logged["loaded"]
         sample = np.repeat(np.arange(200), np.diff(log["start"]))
         assert log["start"][-1] > 500
@@ -739,8 +816,8 @@ class TestHeap:
         assert stuck is after
 
     def test_overflow_is_told(self) -> None:
-        start = at([0, 0, 1, 1, 0, 0, 0], [0, 0, 1e200, 0, 0, 0])
-        after, samples, why = RigidStretch(ball(), 0.5, 1e-3).run(start, 10, 1)
+        start = at([0, 0, 1, 1, 0, 0, 0], [0, 0, 1e308, 0, 0, 0])
+        after, samples, why = RigidStretch(ball(), 0.5, 1e3).run(start, 10, 1)
         assert why == "the motion left the range of numbers"
         assert samples == {}
         assert after is start
@@ -749,7 +826,9 @@ class TestHeap:
 class TestSearch:
     @given(st.integers(0, 10_000), st.integers(2, 60), st.sampled_from([2, 3]), st.floats(0.3, 3.0))
     @settings(derandomize=True, database=None, deadline=None, max_examples=60)
-    def test_finds_what_looking_at_all_pairs_finds(self, seed: int, count: int, dimension: int, size: float) -> None:
+    def test_finds_what_looking_at_all_pairs_finds(
+        self, seed: int, count: int, dimension: int, size: float
+    ) -> None:
         from klapper.schemes.kernels.rigid_search import near_pairs
 
         rng = np.random.default_rng(seed)

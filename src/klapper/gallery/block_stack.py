@@ -12,9 +12,9 @@ that stands does not move at all, however long one waits. One that does not is f
 it rests on.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from math import cos, radians, sin, tan
+from math import cos, radians, sin, sinh, sqrt, tan
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from klapper.results import Run
 
 MARGIN = 1e-6  # distance from the limits, in widths or in μ, below which round-off decides
+TOLERANCE = (
+    1e-7  # of the contact problems, for falling stacks with much friction; a standing one is solved exactly
+)
 STILL = 1e-10  # displacement that counts as none, in sizes of the stack
 OFF = 0.01  # how far a corner may leave its face, in widths
 CORNERS = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
@@ -202,24 +205,90 @@ class Motion:
         last = self.run.impulse[-1] / (self.run.time[-1] - self.run.time[-2])
         return np.asarray(last.reshape(self.stack.count, 2, 2))
 
+
+@dataclass(frozen=True)
+class Toppling:
+    """The stack as one rigid body that turns about an end of joint 0, and how long its other joints can hold it
+    together: a falling chimney breaks.
+
+    ``stack``  as built
+    ``side``   1 if it falls to the right, −1 to the left; then x is counted to the left
+    """
+
+    stack: Stack
+    side: int
+
+    @classmethod
+    def of(cls, stack: Stack) -> "Toppling | None":
+        """None unless joint 0 is the only one beyond its limit."""
+        if stack.margins[0] >= -MARGIN or np.any(stack.margins[1:] <= MARGIN):
+            return None
+        return cls(stack, 1 if stack.pressed[0] > stack.ends[0, 1] else -1)
+
     @cached_property
-    def as_one(self) -> int:
-        """Number of samples in which the blocks turn about the right end of joint 0 like one: no other joint moves."""
-        joints = np.repeat(np.arange(self.stack.count), 2)
-        turned = self.poses[:, :, 2] - self.poses[:, :1, 2]
-        first = self.poses[:, :1]
-        c, s = np.cos(first[:, :, 2]), np.sin(first[:, :, 2])
-        away = self.poses[:, :, :2] - first[:, :, :2]
-        seen = np.stack(
-            [c * away[:, :, 0] + s * away[:, :, 1], c * away[:, :, 1] - s * away[:, :, 0]], axis=2
+    def centres(self) -> np.ndarray:
+        """Centres (n, 2) [m] of the blocks from the edge."""
+        edge = self.stack.ends[0, 1 if self.side > 0 else 0]
+        return (self.stack.centres - (edge, 0.0)) * (self.side, 1.0)
+
+    @cached_property
+    def own(self) -> float:
+        """Moment of inertia of a block about its centre, over its mass [m²]."""
+        return (self.stack.width**2 + self.stack.height**2) / 12.0
+
+    @cached_property
+    def inertia(self) -> float:
+        """Moment of inertia about the edge, over the mass of a block [m²]."""
+        return float((np.square(self.centres).sum(axis=1) + self.own).sum())
+
+    @property
+    def radius(self) -> float:
+        """Distance [m] of the centre of mass from the edge."""
+        return float(np.linalg.norm(self.centres.mean(axis=0)))
+
+    @property
+    def rate(self) -> float:
+        """Rate [1/s] at which deviations grow."""
+        return sqrt(self.stack.gravity * self.stack.count * self.radius / self.inertia)
+
+    def acceleration(self, angle: float) -> float:
+        """Angular acceleration [rad/s²] after a turn by ``angle``."""
+        x, z = self.centres.sum(axis=0)
+        tilt = self.side * self.stack.tilt + angle
+        return self.stack.gravity * (x * cos(tilt) + z * sin(tilt)) / self.inertia
+
+    def turned(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Angle and angular velocity at times (s,) [rad, rad/s]."""
+        from scipy.integrate import solve_ivp
+
+        found = solve_ivp(
+            lambda t, y: [y[1], self.acceleration(y[0])],
+            (0.0, times[-1]),
+            [0.0, 0.0],
+            t_eval=times,
+            rtol=1e-10,
+            atol=1e-14,
         )
-        moved = np.abs(seen - seen[0]).max(axis=(1, 2)) + self.stack.size * np.abs(turned).max(axis=1)
-        pivot = np.abs(self.corners[:, 0, 1] - self.corners[0, 0, 1]).max(axis=1)
-        loaded = np.all(self.run.impulse[:, joints > 0, 0] > 0.0, axis=1)
-        loaded[0] = True
-        reach = self.step**2 * self.stack.gravity
-        fine = loaded & (moved <= reach) & (pivot <= reach) & (np.arange(len(loaded)) <= self.end)
-        return int(np.argmin(fine)) if not np.all(fine) else len(fine)
+        return found.y[0], found.y[1]
+
+    def holds(self, angle: float, speed: float) -> bool:
+        """Whether all joints carry what the motion demands, with a little to spare."""
+        stack, faster = self.stack, self.acceleration(angle)
+        tilt = self.side * stack.tilt + angle
+        gravity = stack.gravity * np.array([sin(tilt), -cos(tilt)])
+        for k in range(stack.count):
+            above = self.centres[k:]
+            x, z = centre = above.mean(axis=0)
+            force = np.array([faster * z, -faster * x]) - speed**2 * centre - gravity  # per mass above
+            if force[1] <= 0.0 or abs(force[0]) > 0.95 * stack.mu * force[1]:
+                return False
+            own = float(np.square(above - centre).sum(axis=1).mean()) + self.own
+            pressed = x + ((k * stack.height - z) * force[0] - own * faster) / force[1]
+            ends = self.side * (stack.ends[k] - stack.ends[0, 1 if self.side > 0 else 0])
+            spare = 0.005 * stack.width
+            if k > 0 and not ends.min() + spare < pressed < ends.max() - spare:
+                return False
+        return True
 
 
 @example("block-stack", source="statics; Johnson (1955), American Journal of Physics 23, 240")
@@ -248,9 +317,12 @@ def block_stack(
 
     stack = Stack(count, width, height, overhang, radians(tilt_deg), mu, mass, gravity)
     system = stack.system()
-    motion = Motion(stack, system, simulate(system, until, scheme_named(scheme, step)), step)
-    run, end = motion.run, motion.end
+    method: Any = scheme_named(scheme, step)
+    run = simulate(system, until, replace(method, tolerance=TOLERANCE))
+    motion = Motion(stack, system, run, step)
+    end = motion.end
     still = bool(motion.displacement.max() <= STILL * stack.size)
+    free = _free_forces(motion) if still else None
     figures: dict[str, Any] = {"stack": partial(_draw_stack, motion=motion, still=still)}
     if still:
         figures["forces"] = partial(_draw_forces, motion=motion)
@@ -268,6 +340,7 @@ def block_stack(
             "followed_until": run.time[end],
             "normal_forces": motion.forces[:, :, 0] if still else None,
             "tangential_forces": motion.forces[:, :, 1] if still else None,
+            "free_forces": free,
             "statics_normal_forces": stack.normal if stack.stands else None,
             "statics_tangential_sums": stack.shear if stack.stands else None,
         },
@@ -279,26 +352,29 @@ def block_stack(
             "followed_until": "s",
             "normal_forces": "N (joints from the ground up: left end, right end)",
             "tangential_forces": "N (on the block above; not unique)",
+            "free_forces": "(independent changes of the forces that no block notices)",
             "statics_normal_forces": "N",
             "statics_tangential_sums": "N (sum of both ends)",
         },
         checks=[*_verdict(motion, still), *_motion_checks(motion, still), ledger_check(run)],
-        audit={**run_audit(run), **(_uniqueness(motion) if still else {})},
+        audit={**run_audit(run), **(_uniqueness(free) if free is not None else {})},
         figures=figures,
     )
 
 
-def _uniqueness(motion: Motion) -> dict[str, Any]:
-    """Whether the forces of the standing stack are unique, all joints sticking."""
-    from klapper.mechanics.determinacy import force_determinacy
-    from klapper.results import STICK
-
-    run = motion.run
-    which = np.arange(run.impulse.shape[1])
-    verdict = force_determinacy(
-        motion.system, run.time[-1], run.position[-1], which, run.impulse[-1], np.full(len(which), STICK)
+def _free_forces(motion: Motion) -> int:
+    """Number of independent changes of the contact forces that no block notices, all joints sticking."""
+    run, which = motion.run, np.arange(2 * motion.stack.count)
+    directions = motion.system.directions(run.time[-1], run.position[-1], which)
+    columns = (
+        directions.normal if motion.stack.mu == 0.0 else np.hstack([directions.normal, directions.tangential])
     )
-    return {"uniqueness": f"motion unique; forces of the standing stack {verdict}"}
+    return int(columns.shape[1] - np.linalg.matrix_rank(columns))
+
+
+def _uniqueness(free: int) -> dict[str, Any]:
+    forces = f"not unique: {free} of them may change without any effect" if free else "unique"
+    return {"uniqueness": f"motion unique; forces of the standing stack {forces}"}
 
 
 def _verdict(motion: Motion, still: bool) -> list[Check]:
@@ -347,6 +423,12 @@ def _force_checks(motion: Motion) -> list[Check]:
             source="law of the lever",
         ),
         Check(
+            "independent changes of the forces without effect",
+            value=_free_forces(motion),
+            expected=stack.count if stack.mu > 0.0 else 0,
+            source="one for each joint: its ends pull against each other by friction",
+        ),
+        Check(
             "tangential forces of the joints",
             value=forces[..., 1].sum(axis=1),
             expected=stack.shear,
@@ -376,37 +458,31 @@ def _motion_checks(motion: Motion, still: bool) -> list[Check]:
             source="contacts take energy; strict bound of what a step can give",
         )
     ]
-    if still or motion.as_one < 5:
-        return checks
-    last = motion.as_one - 1
-    angle = -motion.poses[:, 0, 2]
+    return checks if still else checks + _toppling_checks(motion)
+
+
+def _toppling_checks(motion: Motion) -> list[Check]:
+    """The turn of a stack that falls as one, at the last moment at which it certainly does."""
+    stack, run = motion.stack, motion.run
+    toppling = Toppling.of(stack)
+    if toppling is None or motion.end < 10:
+        return []
+    times = run.time[: motion.end + 1]
+    angles, speeds = toppling.turned(times)
+    holds = [toppling.holds(angle, speed) for angle, speed in zip(angles, speeds, strict=True)]
+    last = (holds.index(False) if False in holds else len(holds)) - 1
+    if last < 10:
+        return []
+    fallen = 2.0 * stack.gravity * motion.step / toppling.radius
     return [
-        *checks,
         Check(
-            "tilt of the stack while it topples as one",
-            value=angle[last],
-            expected=_toppling(stack, run.time[last]),
-            tolerance=float(np.abs(run.velocity[: last + 1, 2]).max()) * 2.0 * h,
-            source="a rigid body that turns about an edge, other integrator; the turn in two steps",
+            "turn of the stack that topples as one",
+            value=-toppling.side * motion.poses[last, :, 2],
+            expected=angles[last],
+            tolerance=fallen * sinh(toppling.rate * times[last]) / toppling.rate,
+            source="rigid body about an edge, other integrator; two steps of free fall before contacts are seen",
         ),
     ]
-
-
-def _toppling(stack: Stack, time: float) -> float:
-    """Angle [rad] by which one rigid body in the shape of the stack has turned about the right end of joint 0."""
-    from scipy.integrate import solve_ivp
-
-    away = stack.centres - (stack.ends[0, 1], 0.0)
-    own = (stack.width**2 + stack.height**2) / 12.0
-    inertia = float((np.square(away).sum(axis=1) + own).sum())
-    x, z = away.sum(axis=0)
-
-    def turn(t: float, y: np.ndarray) -> list[float]:
-        angle = stack.tilt + y[0]
-        return [y[1], stack.gravity * (x * cos(angle) + z * sin(angle)) / inertia]
-
-    found = solve_ivp(turn, (0.0, time), [0.0, 0.0], rtol=1e-10, atol=1e-14)
-    return float(found.y[0, -1])
 
 
 def _draw_stack(figure: "Figure", *, motion: Motion, still: bool) -> None:
@@ -426,18 +502,19 @@ def _draw_stack(figure: "Figure", *, motion: Motion, still: bool) -> None:
     drawn = np.concatenate([motion.corners[0], motion.corners[end]]).reshape(-1, 2) @ turn.T
     ground = np.array([[-1.0, 0.0], [1.0, 0.0]]) * stack.size * 0.6 + (0.5 * stack.centres[-1, 0], 0.0)
     thick = 0.03 * stack.size
-    wall(axes, *(ground @ turn.T), turn @ (0.0, -thick))
+    begin, finish = ground @ turn.T
+    wall(axes, begin, finish, turn @ (0.0, -thick))
     if still:
-        longest = 0.3 * stack.size / motion.forces[..., 0].max()
+        longest = 0.9 * stack.height / motion.forces[..., 0].max()
         for k, (left, right) in enumerate(motion.forces[..., 0]):
             for x, force in zip(stack.ends[k], (left, right), strict=True):
                 foot = np.array([x, k * stack.height])
                 push = np.array([0.0, longest * force])
-                if push[1] > 0.01 * stack.size:
+                if push[1] > 0.04 * stack.height:
                     arrow(axes, turn @ (foot - push), turn @ push, BLUE if k else ORANGE, width=1.4)
     drawn = np.vstack([drawn, ground @ turn.T])
     low, high = drawn.min(axis=0), drawn.max(axis=0)
-    below = 0.32 * stack.size if still else 2.0 * thick
+    below = 1.2 * stack.height if still else 2.0 * thick
     bare(axes, (low[0], high[0]), (low[1] - below, high[1] + thick))
 
 
@@ -477,7 +554,7 @@ def _draw_displacement(figure: "Figure", *, motion: Motion) -> None:
         _line(axes, time, motion.displacement[: motion.end + 1, k], color=colour, linewidth=1.3, label=name)
     axes.set(xlabel="time / s", ylabel="displacement / m")
     axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 3))
-    axes.legend(loc="upper left")
+    axes.legend(loc="lower left", bbox_to_anchor=(0.12, 1.0), ncols=2, borderaxespad=0.3)
 
 
 def _line(axes: "Axes", time: np.ndarray, values: np.ndarray, **style: Any) -> None:

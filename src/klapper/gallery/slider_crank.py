@@ -7,8 +7,8 @@ corners that may touch, with friction and restitution. Until a corner touches, t
 
 which is integrated on its own to high accuracy as a comparison; afterwards impacts follow. The run is repeated with
 double, fourfold, … steps: the table shows the results beside their penetration, opening of hinges, energy and impacts.
-With the data of the publication, the two corners of a side hit together and the slider never tilts; a start with
-slider_angle = 0.005 makes it tumble.
+With the data of the publication, the two corners of a side hit together and the slider never tilts; started with
+slider_angle = 0.005 it rattles corner by corner.
 """
 
 from dataclasses import dataclass

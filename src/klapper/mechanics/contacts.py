@@ -32,7 +32,7 @@ class Contact:
     """A one-sided contact, with or without friction.
 
     ``gap``              offset g₀ [m], a number or a signal, of the gap normal · q + g₀(t); or a function g(t, q)
-    ``normal``           ∂g/∂q (n,): an array, or with a function for the gap a function of (t, q); None: differences
+    ``normal``           ∂g/∂q (n,): an array; for a gap function also a function of (t, q), or None: differences
     ``tangents``         one or two tangential directions (d, n): an array, or a function of (t, q)
     ``tangential_rate``  given part a_T (d,) [m/s] of the sliding velocity, e.g. minus the speed of a belt
     ``friction``         coefficient, a law of :mod:`klapper.mechanics.friction`, or a function μ(speed)
@@ -63,7 +63,7 @@ class Contact:
                 object.__setattr__(self, "tangents", _tangents(self.tangents))
             elif self.has_friction or self.limit > 0.0:
                 raise InvalidModel("friction needs tangents, one direction in the plane or two in space.")
-            object.__setattr__(self, "tangential_rate", _signal(self.tangential_rate, "tangential_rate"))
+            object.__setattr__(self, "tangential_rate", as_signal(self.tangential_rate, "tangential_rate"))
 
     @property
     def called(self) -> str:
@@ -103,7 +103,7 @@ class FrictionElement:
                     "it can carry no force; give a limit, or shares of contacts that press it."
                 )
             object.__setattr__(self, "tangents", _tangents(self.tangents))
-            object.__setattr__(self, "tangential_rate", _signal(self.tangential_rate, "tangential_rate"))
+            object.__setattr__(self, "tangential_rate", as_signal(self.tangential_rate, "tangential_rate"))
 
     @property
     def called(self) -> str:
@@ -114,8 +114,8 @@ class FrictionElement:
 class Constraint:
     """A two-sided constraint Φ(t, q) = 0.
 
-    ``direction``  ∂Φ/∂q (n,): with it Φ = direction · q + offset(t)
-    ``offset``     a number or a signal; or, with ``direction`` None or a function of (t, q), a function Φ(t, q)
+    ``offset``     φ₀, a number or a signal, of Φ = direction · q + φ₀(t); or a function Φ(t, q)
+    ``direction``  ∂Φ/∂q (n,): an array; for a function Φ also a function of (t, q), or None: differences
     """
 
     name: str
@@ -305,16 +305,17 @@ def rate_of(part: Contact | FrictionElement, tangential: int, time: Any) -> np.n
     return values
 
 
-def _listed(parts: Any, kinds: tuple[type, ...], what: str) -> tuple[Any, ...]:
+def _listed(parts: Any, kinds: tuple[Any, ...], what: str) -> tuple[Any, ...]:
     """The parts as a tuple, all of these kinds and of different names."""
     allowed = " or ".join(kind.__name__ for kind in kinds)
     if not isinstance(parts, Iterable):
         raise InvalidModel(f"{what} is one {type(parts).__name__}; expected a list of {allowed}.")
-    listed, seen = tuple(parts), set()
+    listed: tuple[Any, ...] = tuple(parts)
+    seen: set[str] = set()
     for part in listed:
         if not isinstance(part, kinds):
             name = getattr(part, "called", repr(part))
-            raise InvalidModel(f"{name} is a {type(part).__name__}; {what} are of type {allowed}.")
+            raise InvalidModel(f"{name} is among the {what}; there only {allowed} is allowed.")
         if part.name in seen:
             raise InvalidModel(f"two {what} are called '{part.name}'; names must differ.")
         seen.add(part.name)
@@ -322,27 +323,18 @@ def _listed(parts: Any, kinds: tuple[type, ...], what: str) -> tuple[Any, ...]:
 
 
 def _value_and_direction(value_name: str, value: Any, direction_name: str, direction: Any) -> dict[str, Any]:
-    """A gap or residual and its derivative: a signal and an array (n,), or two functions of (t, q)."""
-    if callable(value) and not isinstance(value, Signal):
-        if direction is not None and not callable(direction):
-            raise InvalidModel(
-                f"{value_name} is a function of (t, q), but {direction_name} an array; leave {direction_name} out, or "
-                f"give {value_name} as a number or a signal such as FunctionOfTime."
-            )
-        return {value_name: value, direction_name: direction}
-    if direction is None:
+    """A gap or residual and its derivative: a signal and an array (n,), or a function of (t, q) and either or None."""
+    offset = isinstance(value, Signal) or not callable(value)
+    if offset and (direction is None or callable(direction)):
         raise InvalidModel(
-            f"{value_name} is an offset, so {direction_name} (n,) is needed; or give {value_name} as a function of "
-            f"(t, q)."
+            f"{value_name} does not depend on q, so {direction_name} must be an array (n,); or give {value_name} as a "
+            f"function of (t, q)."
         )
-    if callable(direction):
-        raise InvalidModel(
-            f"{direction_name} is a function, but {value_name} an offset; give {value_name} as a function of (t, q) too."
-        )
-    row = finite(direction, direction_name)
-    if row.ndim != 1 or not np.any(row):
-        raise InvalidModel(f"{direction_name} has shape {row.shape}; expected (n,), not all zero.")
-    return {value_name: _signal(value, value_name), direction_name: row}
+    if direction is not None and not callable(direction):
+        direction = finite(direction, direction_name)
+        if direction.ndim != 1 or not np.any(direction):
+            raise InvalidModel(f"{direction_name} has shape {direction.shape}; expected (n,), not all zero.")
+    return {value_name: as_signal(value, value_name) if offset else value, direction_name: direction}
 
 
 def _require_fit(
@@ -389,11 +381,6 @@ def _rows(given: Any) -> np.ndarray:
     if rows.ndim != 2 or len(rows) > 2:
         raise InvalidModel(f"tangents have shape {rows.shape}; expected (1, n) or (2, n).")
     return rows
-
-
-def _signal(given: Any, name: str) -> Signal:
-    with naming(name):
-        return as_signal(given)
 
 
 def _limit(given: Any) -> None:

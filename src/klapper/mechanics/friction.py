@@ -115,8 +115,8 @@ def as_friction(given: Any) -> Friction:
         return given
     if callable(given):
         return SpeedDependent(given)
-    law = "a number from 0 on, Anisotropic(mu_1, mu_2) or a function of the speed"
-    return Coulomb(number(given, "friction", law, at_least=0.0))
+    law = "a number, Anisotropic(mu_1, mu_2) or a function of the speed"
+    return Coulomb(number(given, "friction", law))
 
 
 def _coefficient(given: Any, name: str) -> float:

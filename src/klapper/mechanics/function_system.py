@@ -186,8 +186,8 @@ def _gradient(value: Any, direction: Any, affine: bool, t: float, q: np.ndarray)
     if affine:
         return direction, float(value.rate(t))
     rate = _slope(lambda s: float(value(t + s, q)), _DIFFERENCE * max(abs(t), 1.0))
-    if callable(direction):
-        return np.asarray(direction(t, q), dtype=float), rate
+    if direction is not None:
+        return (np.array(direction(t, q), dtype=float) if callable(direction) else direction), rate
     gradient = np.empty(q.size)
     for j in range(q.size):
         unit = np.zeros(q.size)

@@ -25,7 +25,7 @@ from klapper.mechanics.contacts import (
     rate_of,
 )
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import Constant, Signal, as_signal, finite, naming, number, numbers
+from klapper.mechanics.signals import Constant, Signal, as_signal, finite, number, numbers
 from klapper.mechanics.system import (
     Directions,
     Matrix,
@@ -296,8 +296,7 @@ def _total(symmetric: Any, skew: Any) -> Any:
 
 
 def _load(given: Any, n: int) -> Signal:
-    with naming("force"):
-        load = Constant(np.zeros(n)) if given is None else as_signal(given)
+    load = Constant(np.zeros(n)) if given is None else as_signal(given, "force")
     if load.shape != (n,):
         raise InvalidModel(f"force has shape {load.shape}, expected ({n},).")
     return load

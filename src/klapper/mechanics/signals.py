@@ -220,11 +220,14 @@ class Sum(Signal):
         return sum((part.acceleration(time) for part in self.parts[1:]), self.parts[0].acceleration(time))
 
 
-def as_signal(given: Any) -> Signal:
+def as_signal(given: Any, name: str = "the signal") -> Signal:
     """A signal from a signal, a number, an array, or a function of time."""
     if isinstance(given, Signal):
         return given
-    return FunctionOfTime(given) if callable(given) else Constant(given)
+    if not callable(given):
+        return Constant(finite(given, name))
+    with naming(name):
+        return FunctionOfTime(given)
 
 
 @contextmanager
@@ -251,8 +254,7 @@ def finite(given: Any, name: str, shape: tuple[int, ...] | None = None) -> np.nd
     """A copy of what is given, as an array of finite numbers, of the expected shape if there is one."""
     values = numbers(given, name, "finite numbers")
     if shape is not None and values.shape != shape:
-        expected = f"shape {shape}" if shape else "one number"
-        raise InvalidModel(f"{name} has shape {values.shape}, expected {expected}.")
+        raise InvalidModel(f"{name} has shape {values.shape}, expected {shape or 'one number'}.")
     if not np.all(np.isfinite(values)):
         raise _refused(given, name, "finite numbers")
     return values

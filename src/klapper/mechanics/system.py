@@ -179,7 +179,7 @@ def difference_tangents(
 
 
 def check_state(system: System) -> None:
-    """Refuse a start whose numbers are not finite or do not belong to the coordinates, by the name of the coordinate."""
+    """Refuse a start that is not finite or does not match the coordinates, by the name of the coordinate."""
     start = system.start
     if not np.isfinite(start.time):
         raise InvalidModel(f"the start time is {start.time}; allowed are finite numbers, in s.")

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sparse
 
 from klapper.complementarity import ComplementarityError
 from klapper.complementarity.dispatch import SOLVERS
@@ -43,7 +44,7 @@ from klapper.schemes.mobility import Held, Inverse
 from klapper.schemes.projection import project_position
 
 _ROUND_OFF = 1e-12  # of the terms of a velocity: what is left of it where contacts hold it
-_UNLOADED = 1e-12  # of the largest impulse of the step: what solvers leave at contacts that carry nothing
+_UNLOADED = 1e-13  # of the velocities: impulses that change them by less are what solvers leave of none
 
 
 @dataclass(frozen=True)
@@ -385,14 +386,20 @@ class _OneStep:
 
     def _flushed(self, free: np.ndarray, rows: ContactRows, impulse: np.ndarray) -> np.ndarray:
         """v⁺, with exact zeros where contacts leave only the rounding of its terms: what sticks does not creep."""
+        self.loaded = np.zeros(len(self.contact), dtype=bool)
         if rows.size == 0 or not np.any(impulse):
             return free
         v_after = free + self._velocity_change(rows, impulse)
+        response = abs(self.held.respond(rows.columns))
         table = np.column_stack([rows.normal, rows.tangential])
         largest = np.where(table >= 0, np.abs(impulse)[table], 0.0).max(axis=1)  # of each contact
         spread = np.zeros(rows.size)
         spread[table[table >= 0]] = np.broadcast_to(largest[:, None], table.shape)[table >= 0]
-        terms = np.abs(self.v) + np.abs(self.pushed) + abs(self.held.respond(rows.columns)) @ spread
+        motion = np.abs(self.v) + np.abs(self.pushed)
+        terms = motion + response @ spread
+        push = largest_entries(response) * spread
+        noise = _UNLOADED * motion.max(initial=0.0)
+        self.loaded = np.where(table >= 0, push[table], 0.0).max(axis=1) > noise
         v_after[np.abs(v_after) < _ROUND_OFF * terms] = 0.0
         return v_after
 
@@ -457,7 +464,7 @@ class _OneStep:
         moved = abs(directions.tangential).T @ (np.abs(self.v) + np.abs(self.pushed))
         terms = (moved + np.abs(directions.tangential_rate)).reshape(shape).max(axis=1, initial=0.0)
         speed = np.linalg.norm(slip, axis=1)
-        loaded = np.any(np.abs(impulse) > _UNLOADED * np.abs(impulse).max(initial=0.0), axis=1)
+        loaded = self.loaded
         limit = (
             self.laws.friction @ impulse[:, 0] if self.laws_coupled else self.laws.friction * impulse[:, 0]
         )
@@ -484,6 +491,12 @@ def _require(
     number = isinstance(value, int | float | np.number) and np.isfinite(value)
     if not (number and value > above and at_least <= value <= at_most):
         raise InvalidModel(f"{name} is {value!r}; allowed are {allowed}.")
+
+
+def largest_entries(matrix: Any) -> np.ndarray:
+    """Largest entry of each column of a matrix without negative ones."""
+    largest = matrix.max(axis=0)
+    return largest.toarray().ravel() if sparse.issparse(largest) else largest
 
 
 def _joined(first: Step, second: Step, number: int) -> Step:

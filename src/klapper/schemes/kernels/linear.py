@@ -18,7 +18,7 @@ from klapper.complementarity.kernels.contact_sweep import gauss_seidel
 from klapper.schemes.base import TOUCHING
 
 _ROUND_OFF = 1e-12  # as in klapper.schemes.moreau
-_UNLOADED = 1e-12
+_UNLOADED = 1e-13
 _FINE = 0.5e-13  # residual that sweeps aim at
 _QUICK_SWEEPS = 300
 OPEN, STICK, SLIP, IMPACT = 0, 1, 2, 3
@@ -383,7 +383,7 @@ def run(
     list_of, b = np.empty(m, np.int64), np.empty(m * w)
     gathered, state = np.zeros((m, w)), np.zeros(m, np.int8)
     basis = Basis(np.zeros(m, np.int64), np.zeros((m, m)), np.zeros(2, np.int64))
-    room = np.empty(m)
+    room, push = np.empty(m), np.zeros(m)
     loads_sum, damping_sum, friction_sum, impact_sum, numerical_sum = sums
     worst = 0.0
     stored = 0.5 * form(stiffness_start, stiffness_column, stiffness_value, q, q)
@@ -450,12 +450,14 @@ def run(
             return samples, covered
         worst = max(worst, residual)
 
+        motion, largest = 0.0, 0.0
         for i in range(n):
             change[i] = 0.0
             middle[i] = 0.0  # size of the terms of the change
-        largest = 0.0
+            motion = max(motion, abs(v[i]) + abs(pushed[i]))
         for j in range(closed):
             here = 0.0
+            push[list_of[j]] = 0.0
             for a in range(w):
                 here = max(here, abs(impulse[list_of[j], a]))
             if here > 0.0:
@@ -465,6 +467,7 @@ def run(
                     for i in range(n):
                         change[i] += response[row, i] * lam
                         middle[i] += abs(response[row, i]) * here
+                        push[list_of[j]] = max(push[list_of[j]], abs(response[row, i]) * here)
         for i in range(n):
             after = free[i] + change[i]
             if largest > 0.0 and abs(after) < _ROUND_OFF * (abs(v[i]) + abs(pushed[i]) + middle[i]):
@@ -478,10 +481,9 @@ def run(
         friction, impact, walls = 0.0, 0.0, 0.0
         for j in range(closed):
             i = list_of[j]
-            loaded = False
+            loaded = push[i] > _UNLOADED * motion
             for a in range(w):
                 lam = impulse[i, a]
-                loaded = loaded or abs(lam) > _UNLOADED * largest
                 if lam != 0.0:
                     rate = rates_n[k_gap, i] if a == 0 else rates_t[k_rate, i * (w - 1) + a - 1]
                     mean = along(start, at, value, i * w + a, work) + rate

@@ -1,8 +1,8 @@
 """Steady drift of a contact iteration, and a leap to where it ends.
 
 Forces of wedged bodies are nearly indeterminate: they can grow along a line between two sticking contacts and move
-nothing. Where the velocities asked for contradict each other a little (restitution does that), every sweep adds the same
-small step g to such forces until a contact slips or opens, which may take a million sweeps. Between such events
+nothing. Where the velocities asked for contradict each other a little (restitution does that), every sweep adds the
+same small step g to such forces until a contact slips or opens, which may take a million sweeps. Between such events
 
     x(τ) = x + τ g,   λ_N(τ) = 0  or  |λ_T(τ)| = μ λ_N(τ)
 
@@ -130,7 +130,6 @@ def slipping_time(f: tuple[float, float, float], g: tuple[float, float, float], 
         return math.inf
     half = f[1] * g[1] + f[2] * g[2] - mu * mu * f[0] * g[0]
     square = g[1] * g[1] + g[2] * g[2] - mu * mu * g[0] * g[0]
-    root = half * half - square * inside
-    if square <= 0.0 and (half <= 0.0 or root < 0.0):
+    if square <= 0.0 and half <= 0.0:
         return math.inf
-    return -inside / (half + math.sqrt(root))
+    return -inside / (half + math.sqrt(max(half * half - square * inside, 0.0)))

@@ -64,7 +64,11 @@ def gap_to_plane(centre: np.ndarray, s: int, radius: float, plane: np.ndarray, p
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
 def gap_to_ball(centre: np.ndarray, s: int, other: int, reach: float) -> float:
-    x, y, z = centre[s, 0] - centre[other, 0], centre[s, 1] - centre[other, 1], centre[s, 2] - centre[other, 2]
+    x, y, z = (
+        centre[s, 0] - centre[other, 0],
+        centre[s, 1] - centre[other, 1],
+        centre[s, 2] - centre[other, 2],
+    )
     return math.sqrt(x * x + y * y + z * z) - reach
 
 
@@ -109,7 +113,11 @@ def set_frame(
     if pair[k, KIND] == WITH_PLANE:
         x, y, z = plane[other, 3], plane[other, 4], plane[other, 5]
     else:
-        x, y, z = centre[s, 0] - centre[other, 0], centre[s, 1] - centre[other, 1], centre[s, 2] - centre[other, 2]
+        x, y, z = (
+            centre[s, 0] - centre[other, 0],
+            centre[s, 1] - centre[other, 1],
+            centre[s, 2] - centre[other, 2],
+        )
         length = math.sqrt(x * x + y * y + z * z)
         if length > 0.0:
             x, y, z = x / length, y / length, z / length

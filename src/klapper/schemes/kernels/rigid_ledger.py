@@ -1,6 +1,6 @@
 """Energies of rigid bodies and what a step takes from them, every entry from its own terms.
 
-    ½ v⁺ᵀ M v⁺ − ½ vᵀ M v = v_m · h f̂ + Σ λ · Jᵀ v_m,      v_m = (v + v⁺)/2
+½ v⁺ᵀ M v⁺ − ½ vᵀ M v = v_m · h f̂ + Σ λ · Jᵀ v_m,      v_m = (v + v⁺)/2
 """
 
 from __future__ import annotations

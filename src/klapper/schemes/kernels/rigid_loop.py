@@ -17,10 +17,10 @@ from numba import njit
 from klapper.schemes.kernels.rigid_contacts import find_closed, set_contact, warm_start
 from klapper.schemes.kernels.rigid_geometry import set_centres
 from klapper.schemes.kernels.rigid_ledger import contact_losses, numerical_loss
+from klapper.schemes.kernels.rigid_momentum import new_momentum
 from klapper.schemes.kernels.rigid_motion import advance, set_after, set_change, set_free, set_place
 from klapper.schemes.kernels.rigid_saving import Log, Saved, save_contacts, save_log, save_state, sum_impulses
 from klapper.schemes.kernels.rigid_search import has_moved, near_pairs
-from klapper.schemes.kernels.rigid_momentum import new_momentum
 from klapper.schemes.kernels.rigid_solve import solve, solve_one
 from klapper.schemes.kernels.rigid_tables import CONTACT_COLUMNS, KIND, NUMBER, Model
 
@@ -38,9 +38,7 @@ def _copy(source: np.ndarray, target: np.ndarray) -> None:
 
 
 @njit(cache=True)
-def _loaded(
-    link: np.ndarray, impulse: np.ndarray, count: int, number: np.ndarray, loaded: np.ndarray
-) -> int:
+def _loaded(link: np.ndarray, impulse: np.ndarray, count: int, number: np.ndarray, loaded: np.ndarray) -> int:
     """Numbers and impulses of the contacts that carry something; returns how many there are."""
     found = 0
     for i in range(count):
@@ -95,8 +93,9 @@ def run(
 
     ``old_number`` (k,), ``old_impulse`` (k, 3)  of the contacts loaded in the step before
     ``every_pair``  (m, 4) all possible contacts if they are saved as a table, else (0, 4) and they are logged
-    Uses q and v as its own. Returns how it ended (DONE, UNSOLVED, OVERFLOW), the number of samples saved, of contacts in
-    the last step and its residual, and numbers and impulses of the contacts loaded at the last sample, and the log.
+    Uses q and v as its own. Returns how it ended (DONE, UNSOLVED, OVERFLOW), the number of samples saved, the number
+    of contacts in the last step and its residual, numbers and impulses of the contacts loaded at the last sample, and
+    the log.
     """
     dimension, gravity, body, ball = model.dimension, model.gravity, model.body.copy(), model.ball
     ball_body, plane, pair, pair_law = model.ball_body, model.plane, model.pair, model.pair_law
@@ -175,7 +174,9 @@ def run(
             set_place(dimension, body, q, v, 0.0)
             set_centres(body, ball, ball_body, centre)
             if every_pair.shape[0] > 0:
-                save_contacts(saved, row, every_pair, centre, ball, plane, body, contact, link, impulse, total)
+                save_contacts(
+                    saved, row, every_pair, centre, ball, plane, body, contact, link, impulse, total
+                )
             else:
                 log = save_log(
                     log, row, pair, near, closed, of_pairs, centre, ball, plane, body, contact, link, impulse, total

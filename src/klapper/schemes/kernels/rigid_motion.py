@@ -28,7 +28,6 @@ from klapper.schemes.kernels.rigid_tables import (
     INVERSE_INERTIA,
     INVERSE_MASS,
     INVERSE_MOMENT,
-    MASS,
     MOMENT,
     NORMAL,
     PLACE,
@@ -142,9 +141,7 @@ def advance(
 
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
-def _gyroscopic(
-    body: np.ndarray, b: int, a: float, c: float, e: float
-) -> tuple[float, float, float]:
+def _gyroscopic(body: np.ndarray, b: int, a: float, c: float, e: float) -> tuple[float, float, float]:
     """−I⁻¹ (ω × I ω) for ω = (a, c, e)."""
     i1, i2, i3 = body[b, MOMENT], body[b, MOMENT + 1], body[b, MOMENT + 2]
     return (
@@ -222,7 +219,9 @@ def _add_change(
 
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
-def set_change(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.ndarray, count: int) -> None:
+def set_change(
+    body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.ndarray, count: int
+) -> None:
     """M⁻¹ J λ of all bodies, in the axes of their velocities, and the magnitudes of its terms."""
     ground = body.shape[0] - 1
     for b in range(ground):
@@ -272,5 +271,7 @@ def set_after(dimension: int, body: np.ndarray, v: np.ndarray, v_after: np.ndarr
         for a in range(3):
             r = ROTATION + 3 * a
             body[b, SPIN + a] = (
-                body[b, r] * v_after[u + 3] + body[b, r + 1] * v_after[u + 4] + body[b, r + 2] * v_after[u + 5]
+                body[b, r] * v_after[u + 3]
+                + body[b, r + 1] * v_after[u + 4]
+                + body[b, r + 2] * v_after[u + 5]
             )

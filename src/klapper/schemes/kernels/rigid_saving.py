@@ -79,7 +79,9 @@ def _state(
 
 
 @njit(cache=True, inline="always", fastmath=_fast, error_model="numpy")
-def contact_state(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.ndarray, i: int) -> int:
+def contact_state(
+    body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.ndarray, i: int
+) -> int:
     """State of contact i after the step."""
     a, b = link[i, BODY_A], link[i, BODY_B]
     smooth = abs(contact_velocity(body, APPLIED, contact, i, a, b)[0])

@@ -136,7 +136,10 @@ def near_pairs(
     for p in range(group_plane.size):
         for a in range(size):
             s = group[a]
-            if ball_body[s] != ground and gap_to_plane(centre, s, ball[s, 3], plane, group_plane[p]) <= margin:
+            if (
+                ball_body[s] != ground
+                and gap_to_plane(centre, s, ball[s, 3], plane, group_plane[p]) <= margin
+            ):
                 if count == pair.shape[0]:
                     pair = _grown(pair)
                 _put(pair, count, first + size * size + p * size + a, s, group_plane[p], WITH_PLANE)

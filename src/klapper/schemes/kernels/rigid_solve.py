@@ -19,7 +19,9 @@ _ROUND_OFF = 4.5e-16
 _STAGNATION = 20  # sweeps within which the residual of few contacts must have halved
 _NEAR = 4.0  # times the goal: change of a sweep from which on the residual is worth its time
 _GROWTH = 1.1  # of |g|² from which on the momentum is lost
-_DRIFTING = 200  # contacts up to which a drift is looked for; in large heaps some contact always changes its state
+_DRIFTING = (
+    200  # contacts up to which a drift is looked for; in large heaps some contact always changes its state
+)
 _SWEEPS_PER_REFRESH = 100
 
 

@@ -120,7 +120,12 @@ def sweep(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.n
         f = (impulse[i, 0], impulse[i, 1], impulse[i, 2])
         if f[0] == 0.0 and v[0] >= 0.0:
             continue
-        s0, s1, s2, s3 = contact[i, SCHUR], contact[i, SCHUR + 1], contact[i, SCHUR + 2], contact[i, SCHUR + 3]
+        s0, s1, s2, s3 = (
+            contact[i, SCHUR],
+            contact[i, SCHUR + 1],
+            contact[i, SCHUR + 2],
+            contact[i, SCHUR + 3],
+        )
         w0, w11, w22, mu = contact[i, OWN], contact[i, OWN + 3], contact[i, OWN + 5], contact[i, FRICTION]
         if contact[i, PLAIN] != 0.0:
             n0, n1, n2 = plain_answer(f, v, s0, s1, mu)
@@ -167,7 +172,9 @@ def refresh(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np
 
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
-def velocity_scale(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.ndarray, count: int) -> float:
+def velocity_scale(
+    body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.ndarray, count: int
+) -> float:
     """The largest velocity term of any contact [m/s], which is the unit of the residual.
 
     A contact's terms are its free velocity and what all impulses on its two bodies would add if they acted together.
@@ -216,7 +223,9 @@ def natural_map(
 
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
-def residual(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.ndarray, count: int) -> float:
+def residual(
+    body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.ndarray, count: int
+) -> float:
     """The largest distance [m/s] of any contact from its law."""
     worst = 0.0
     for i in range(count):

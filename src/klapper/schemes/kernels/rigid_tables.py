@@ -34,7 +34,9 @@ BODY_COLUMNS = 64
 NORMAL, TANGENT_1, TANGENT_2 = 0, 3, 6
 ARM_A, ARM_B = 9, 12  # from the bodies' centres to the contact point
 OWN = 15  # the contact's own W: nn, n1, n2, 11, 12, 22
-SCHUR = 21  # eigenvalues and first eigenvector of W_TT − W_TN W_NT / W_NN; of plain contacts 1/W_NN and 1/W_TT
+SCHUR = (
+    21  # eigenvalues and first eigenvector of W_TT − W_TN W_NT / W_NN; of plain contacts 1/W_NN and 1/W_TT
+)
 FRICTION = 25
 BOUNCE = 26  # ε v_N⁻ [m/s]
 KAPPA = 27
@@ -99,7 +101,9 @@ def tables(form: RigidForm) -> Model:
     pair[:, NUMBER] = np.arange(count)
     pair[:, BALL], pair[:, OTHER] = form.pair_ball, form.pair_other
     pair[:, KIND] = np.where(form.pair_with_plane, WITH_PLANE, BALLS)
-    other = np.where(pair[:, KIND] == WITH_PLANE, ground, ball_body[np.where(pair[:, KIND] == BALLS, pair[:, OTHER], 0)])
+    other = np.where(
+        pair[:, KIND] == WITH_PLANE, ground, ball_body[np.where(pair[:, KIND] == BALLS, pair[:, OTHER], 0)]
+    )
     possible = ball_body[pair[:, BALL]] != other
     law = np.column_stack([form.pair_friction, form.pair_restitution]).astype(float).reshape(count, 2)
     return Model(

@@ -16,8 +16,8 @@ from klapper.mechanics.system import Directions, Matrix, System
 class Jump:
     """What an impact law did before a step.
 
-    ``velocity`` (nv,) after it; ``impulse`` (k, 1 + d) and ``constraint`` (p,) [N s]; ``losses`` (3,) [J] by friction, by
-    normal and constraint impulses, and the work of moving walls; ``treated`` (k,): contacts that the law decided
+    ``velocity`` (nv,) after it; ``impulse`` (k, 1 + d) and ``constraint`` (p,) [N s]; ``losses`` (3,) [J] by friction,
+    by normal and constraint impulses, and the work of moving walls; ``treated`` (k,): contacts that the law decided
     about; ``finding``: its kind and words, or None.
     """
 

@@ -372,6 +372,7 @@ def run(
     damping_start, damping_column, damping_value = model.damping
     stiffness_start, stiffness_column, stiffness_value = model.stiffness
     circulatory_start, circulatory_column, circulatory_value = model.circulatory
+    damped, elastic = rate_value.size > 0, position_value.size > 0
     start, at, value = model.columns
     loads, offsets, rates_n, rates_t, sample_offsets = course
     positions, velocities, gaps, impulses, states, energies, residuals = saved
@@ -399,10 +400,13 @@ def run(
 
         for i in range(n):
             middle[i] = q[i] + theta * h * v[i]
-        multiply(position_start, position_column, position_value, middle, force)
-        multiply(rate_start, rate_column, rate_value, v, work)
+        if elastic:
+            multiply(position_start, position_column, position_value, middle, force)
+        if damped:
+            multiply(rate_start, rate_column, rate_value, v, work)
         for i in range(n):
-            force[i] = loads[k_load, i] - work[i] - force[i]
+            held_back = (work[i] if damped else 0.0) + (force[i] if elastic else 0.0)
+            force[i] = loads[k_load, i] - held_back
             work[i] = h * force[i]
         apply_inverse(band, inverse, work, pushed)
         for i in range(n):
@@ -502,8 +506,7 @@ def run(
                     if approach > 2.0 * smooth + 1e-12 * abs(approach):
                         now = IMPACT
                 holds = w > 1 and model.friction[i] * impulse[i, 0] + model.limit[i] > 0.0
-                rates = rates_t[k_rate, i * (w - 1) :]
-                if now == SLIP and holds and sticks(model.columns, i * w, w, v, free, pushed, rates):
+                if now == SLIP and holds and sticks(model.columns, i, w, v, free, pushed, rates_t, k_rate):
                     now = STICK
             if now == IMPACT or state[i] != IMPACT:
                 state[i] = now
@@ -513,14 +516,19 @@ def run(
             applied += work[i] * force[i]
             outside += work[i] * (loads[k_load, i] - dead[i])
             middle[i] = q[i] + theta * h * (v[i] + theta * change[i])
-        applied -= theta * form(rate_start, rate_column, rate_value, change, work)
-        applied -= h * theta * theta * form(position_start, position_column, position_value, change, work)
-        outside -= form(circulatory_start, circulatory_column, circulatory_value, middle, work)
-        lost = form(damping_start, damping_column, damping_value, work, work)
+        lost = 0.0
+        if damped:
+            applied -= theta * form(rate_start, rate_column, rate_value, change, work)
+            lost = form(damping_start, damping_column, damping_value, work, work)
+        if elastic:
+            applied -= h * theta * theta * form(position_start, position_column, position_value, change, work)
+            outside -= form(circulatory_start, circulatory_column, circulatory_value, middle, work)
         for i in range(n):
             q[i] += h * ((1.0 - theta) * v[i] + theta * free[i])
             v[i] = free[i]
-        now_stored = 0.5 * form(stiffness_start, stiffness_column, stiffness_value, q, q)
+        now_stored = 0.0
+        if elastic:
+            now_stored = 0.5 * form(stiffness_start, stiffness_column, stiffness_value, q, q)
         for i in range(n):
             now_stored -= dead[i] * q[i]
         loads_sum += h * outside + walls
@@ -562,18 +570,20 @@ def run(
 @njit(cache=True)
 def sticks(
     columns: Rows,
-    normal: int,
+    contact: int,
     width: int,
     before: np.ndarray,
     after: np.ndarray,
     pushed: np.ndarray,
     rates: np.ndarray,
+    row: int,
 ) -> bool:
-    """Whether a contact with its normal column ``normal`` slides by no more than the rounding of its terms."""
+    """Whether a contact slides by no more than the rounding of its terms; its a_T are in a ``row`` of ``rates``."""
     speed, terms = 0.0, 0.0
     for a in range(1, width):
-        slip, moved = rates[a - 1], abs(rates[a - 1])
-        for k in range(columns.start[normal + a], columns.start[normal + a + 1]):
+        rate = rates[row, contact * (width - 1) + a - 1]
+        slip, moved = rate, abs(rate)
+        for k in range(columns.start[contact * width + a], columns.start[contact * width + a + 1]):
             j = columns.column[k]
             slip += columns.value[k] * after[j]
             moved += abs(columns.value[k]) * (abs(before[j]) + abs(pushed[j]))

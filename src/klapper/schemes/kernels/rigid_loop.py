@@ -21,7 +21,7 @@ from klapper.schemes.kernels.rigid_momentum import new_momentum
 from klapper.schemes.kernels.rigid_motion import advance, set_after, set_change, set_free, set_place
 from klapper.schemes.kernels.rigid_saving import Log, Saved, save_contacts, save_log, save_state, sum_impulses
 from klapper.schemes.kernels.rigid_search import has_moved, near_pairs
-from klapper.schemes.kernels.rigid_solve import solve, solve_one
+from klapper.schemes.kernels.rigid_solve import solve, solve_alone
 from klapper.schemes.kernels.rigid_tables import CONTACT_COLUMNS, KIND, NUMBER, Model
 
 _MARGIN = 0.25  # of the mean radius: gap up to which pairs are listed as near
@@ -124,8 +124,8 @@ def run(
             searched = True
             if closed.size < pair.shape[0] + near.shape[0]:
                 closed = np.empty(2 * (pair.shape[0] + near.shape[0]), np.int64)
-        of_pairs = find_closed(pair, centre, ball, plane, closed, 0)
-        total = of_pairs
+        total = 0
+        of_pairs = total = find_closed(pair, centre, ball, plane, closed, total)
         if group.size > 0:
             total = find_closed(near, centre, ball, plane, closed, of_pairs)
         if total > room:
@@ -149,7 +149,7 @@ def run(
             )  # fmt: skip
         reached = 0.0
         if total == 1:
-            reached = solve_one(body, contact, link, impulse)
+            reached = solve_alone(body, contact, link, impulse, total)
         elif total > 1:
             warm_start(link, impulse, total, number, loaded, found)
             reached = solve(body, contact, link, impulse, total, tolerance, max_sweeps, momentum)

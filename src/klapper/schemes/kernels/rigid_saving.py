@@ -163,10 +163,13 @@ def _wider(log: Log, needed: int) -> Log:
     """The log with room for at least ``needed`` entries."""
     if needed <= log.number.size:
         return log
-    room, used = 2 * needed, log.number.size
+    room = 2 * needed
     number, gap, state = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int8)
     impulse = np.empty((room, 3))
-    number[:used], gap[:used], state[:used], impulse[:used] = log.number, log.gap, log.state, log.impulse
+    for k in range(log.number.size):
+        number[k], gap[k], state[k] = log.number[k], log.gap[k], log.state[k]
+        for c in range(3):
+            impulse[k, c] = log.impulse[k, c]
     return Log(log.start, number, gap, impulse, state)
 
 

@@ -26,13 +26,17 @@ _SWEEPS_PER_REFRESH = 100
 
 
 @njit(cache=True, error_model="numpy")
-def solve_one(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.ndarray) -> float:
-    """The exact impulses of a single contact; returns the residual."""
-    impulse[0, 0], impulse[0, 1], impulse[0, 2] = 0.0, 0.0, 0.0
-    refresh(body, contact, link, impulse, 1)
-    sweep(body, contact, link, impulse, 1)
-    scale = velocity_scale(body, contact, link, impulse, 1)
-    return residual(body, contact, link, impulse, 1) / scale
+def solve_alone(
+    body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.ndarray, count: int
+) -> float:
+    """The exact impulses of contacts that share no body, above all of a single one; returns the residual."""
+    for i in range(count):
+        for c in range(3):
+            impulse[i, c] = 0.0
+    refresh(body, contact, link, impulse, count)
+    sweep(body, contact, link, impulse, count)
+    scale = velocity_scale(body, contact, link, impulse, count)
+    return residual(body, contact, link, impulse, count) / scale
 
 
 @njit(cache=True, error_model="numpy")

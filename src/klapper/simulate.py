@@ -394,14 +394,13 @@ class _Gathered:
         self.impulse, self.state = np.zeros((m, 1 + d)), np.zeros(m, np.int8)
         self.constraint = np.zeros(len(layout.constraints))
         self.residual = 0.0
-        self.steps: list[Step] = []
+        self.last: Step | None = None
 
     def add(self, step: Step) -> None:
         self.constraint = self.constraint + step.constraint
         self.residual = max(self.residual, step.residual)
-        if not self.listed:
-            self.steps.append(step)
-        else:
+        self.last = step
+        if self.listed:
             self.impulse[step.contact] += step.impulse
             hit = self.state == IMPACT
             self.state[:] = 0
@@ -409,18 +408,11 @@ class _Gathered:
             self.state[hit] = IMPACT
 
     def log(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Contacts loaded since the last sample: numbers, summed impulses, states."""
-        contact = np.unique(np.concatenate([np.zeros(0, np.int64), *(step.contact for step in self.steps)]))
-        impulse, state = np.zeros((len(contact), self.width)), np.zeros(len(contact), np.int8)
-        for step in self.steps:
-            place = np.searchsorted(contact, step.contact)
-            impulse[place] += step.impulse
-            hit = state == IMPACT
-            state[:] = 0
-            state[place] = step.state
-            state[hit] = IMPACT
-        loaded = np.any(impulse != 0.0, axis=1)
-        return contact[loaded], impulse[loaded], state[loaded]
+        """Contacts loaded in the last step: numbers, impulses, states."""
+        if self.last is None:
+            return np.zeros(0, np.int64), np.zeros((0, self.width)), np.zeros(0, np.int8)
+        loaded = self.last.impulse[:, 0] != 0.0
+        return self.last.contact[loaded], self.last.impulse[loaded], self.last.state[loaded]
 
 
 def _as_samples(arrays: dict[str, Any]) -> Samples:

@@ -165,7 +165,7 @@ class Plots:
         )
         state = np.full(len(run), OPEN, dtype=np.int8)
         state[loaded.sample[hit]] = IMPACT
-        force = mean_force(pressed, run.time, np.zeros(len(run), dtype=bool))
+        force = mean_force(pressed, run.log_time, np.zeros(len(run), dtype=bool))
         return ContactHistory("sum of all contacts", run.time, self._smallest_gap(), struck, force, state)
 
     def _draw_bars(self, axes: Axes, histories: list[ContactHistory]) -> None:

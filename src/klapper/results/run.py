@@ -145,7 +145,7 @@ class Run:
             gap, impulse, state = self.gap[:, number], self.impulse[:, number], self.state[:, number]
         else:
             gap, impulse, state = self._logged(number)
-            force = mean_force(impulse, self.time, state == IMPACT)
+            force = mean_force(impulse, self.log_time, state == IMPACT)
         return ContactHistory(contact_name(self.layout, number), self.time, gap, impulse, force, state)
 
     def impacts(self) -> Impacts:
@@ -199,6 +199,15 @@ class Run:
         from klapper.results.dataset import dataset
 
         return dataset(self)
+
+    @property
+    def log_time(self) -> np.ndarray:
+        """(s,) s, whose differences are the durations over which impulses of logged contacts act: one step."""
+        settings = self.about.get("settings", {})
+        step = settings.get("step")
+        if self.samples.loaded is None or step is None or settings.get("accuracy") is not None:
+            return self.time
+        return np.arange(len(self)) * float(step)
 
     def _number(self, name: str | int) -> int:
         """The number of a contact."""

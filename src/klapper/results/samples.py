@@ -44,8 +44,8 @@ LOADED_MEANING = {
     "start": ("1", "entries start[k]:start[k+1] belong to sample k"),
     "contact": ("1", "number of the contact"),
     "gap": ("m", "gap of the contact"),
-    "impulse": ("N s", "contact impulse (normal, tangential) since the previous sample"),
-    "state": ("1", "contact state, as in the table of all contacts"),
+    "impulse": ("N s", "contact impulse (normal, tangential) in the step that ended at the sample"),
+    "state": ("1", "contact state in that step"),
 }
 """Unit and meaning of each array of :class:`Loaded`."""
 
@@ -92,7 +92,7 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """Loaded contacts of s samples, for systems with very many possible contacts.
+    """Contacts loaded in the step that ended at each of s samples, for systems with very many possible contacts.
 
     ``start``    (s+1,) entries ``start[k]:start[k+1]`` belong to sample k
     ``contact``  (k,) number of the contact; at most once per sample

@@ -137,13 +137,14 @@ class LinearStretch:
         impulse, last = np.zeros((m, w)), np.zeros((m, w))
         scale = np.where(self._scale > 0, self._scale, 1.0)
         impulse[snapshot.contact] = snapshot.impulse[:, :w] / scale[snapshot.contact]
+        loads, damping, friction, impact, numerical = snapshot.sums.tolist()
         done, covered = run(
             self._form,
             self._course(snapshot.step, count, times),
             snapshot.position.copy(),
             snapshot.velocity.copy(),
             impulse,
-            tuple(float(value) for value in snapshot.sums),
+            (loads, damping, friction, impact, numerical),
             snapshot.step,
             count,
             every,

@@ -28,8 +28,10 @@ class RigidStretch:
     ``max_sweeps``  sweeps over all contacts of a step before the loop stops and says so
     ``start``       time [s] of step number 0
 
-    Contacts are sampled as a table of all possible ones if these are at most ``MOST_LISTED_CONTACTS``, else as a log
-    of those loaded in the last step before a sample.
+    Up to a dozen contacts are solved to round-off. Heaps have nearly indeterminate forces: 1e-5 is a tolerance that
+    they reach, 1e-4 one that they reach quickly. Contacts are sampled as a table of all possible ones if these are at
+    most ``MOST_LISTED_CONTACTS`` (a number that stands for none has the gap nan), else as a log of those loaded in the
+    last step before a sample.
     """
 
     def __init__(

@@ -35,6 +35,7 @@ _SMALLEST, _PROGRESS, _WAIT, _QUIET, _UNSTEADY, _LEAPS = range(6)
 
 @njit(cache=True)
 def new_watch() -> np.ndarray:
+    """What is watched of an iteration, at its begin."""
     return np.array([math.inf, 0.0, _PATIENCE, 0.0, math.inf, 0.0])
 
 

@@ -19,9 +19,7 @@ _ROUND_OFF = 4.5e-16
 _STAGNATION = 20  # sweeps within which the residual of few contacts must have halved
 _NEAR = 4.0  # times the goal: change of a sweep from which on the residual is worth its time
 _GROWTH = 1.1  # of |g|² from which on the momentum is lost
-_DRIFTING = (
-    200  # contacts up to which a drift is looked for; in large heaps some contact always changes its state
-)
+_DRIFTING = 200  # contacts up to which a drift is looked for: in larger heaps it never becomes steady
 _SWEEPS_PER_REFRESH = 100
 
 
@@ -71,7 +69,7 @@ def solve(
                 refresh(body, contact, link, impulse, count)
                 scale = velocity_scale(body, contact, link, impulse, count)
                 reached = residual(body, contact, link, impulse, count) / scale
-                if reached <= goal or change <= _ROUND_OFF:
+                if reached <= goal or sweeps == max_sweeps or change <= _ROUND_OFF:
                     break
             if reached < 0.5 * best:
                 best, best_sweep = reached, sweeps

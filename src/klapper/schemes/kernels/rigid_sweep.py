@@ -118,14 +118,9 @@ def sweep(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.n
         vn, v1, v2 = contact_velocity(body, VELOCITY, contact, i, a, b)
         v = (vn + contact[i, BOUNCE], v1, v2)
         f = (impulse[i, 0], impulse[i, 1], impulse[i, 2])
-        if f[0] == 0.0 and v[0] >= 0.0:
+        if v[0] >= 0.0 and f[0] == 0.0 and f[1] == 0.0 and f[2] == 0.0:
             continue
-        s0, s1, s2, s3 = (
-            contact[i, SCHUR],
-            contact[i, SCHUR + 1],
-            contact[i, SCHUR + 2],
-            contact[i, SCHUR + 3],
-        )
+        s0, s1 = contact[i, SCHUR], contact[i, SCHUR + 1]
         w0, w11, w22, mu = contact[i, OWN], contact[i, OWN + 3], contact[i, OWN + 5], contact[i, FRICTION]
         if contact[i, PLAIN] != 0.0:
             n0, n1, n2 = plain_answer(f, v, s0, s1, mu)
@@ -135,7 +130,7 @@ def sweep(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.n
                 v,
                 (w0, contact[i, OWN + 1], contact[i, OWN + 2]),
                 (w11, contact[i, OWN + 4], w22),
-                (s0, s1, s2, s3),
+                (s0, s1, contact[i, SCHUR + 2], contact[i, SCHUR + 3]),
                 mu,
                 contact[i, KAPPA],
             )
@@ -158,17 +153,9 @@ def refresh(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np
         for a in range(6):
             body[b, VELOCITY + a] = body[b, BEFORE + a] + body[b, APPLIED + a]
     for i in range(count):
-        if impulse[i, 0] != 0.0:
-            push_both(
-                body,
-                link[i, BODY_A],
-                link[i, BODY_B],
-                contact,
-                i,
-                impulse[i, 0],
-                impulse[i, 1],
-                impulse[i, 2],
-            )
+        f0, f1, f2 = impulse[i, 0], impulse[i, 1], impulse[i, 2]
+        if f0 != 0.0 or f1 != 0.0 or f2 != 0.0:
+            push_both(body, link[i, BODY_A], link[i, BODY_B], contact, i, f0, f1, f2)
 
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")

@@ -69,7 +69,9 @@ def test_a_guide_can_be_followed(name: str, tmp_path: Path, monkeypatch: pytest.
     """All snippets of the page one after the other, as a reader types them."""
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "guide"}
-    for snippet in re.findall(r"^```python\n(.*?)^```", (ROOT / name).read_text(encoding="utf-8"), re.M | re.S):
+    for snippet in re.findall(
+        r"^```python\n(.*?)^```", (ROOT / name).read_text(encoding="utf-8"), re.M | re.S
+    ):
         exec(compile(snippet, name, "exec"), namespace)
     assert (tmp_path / "rattling.h5").exists()
 
@@ -95,7 +97,16 @@ ARROWS = {
     "schemes": {"mechanics", "complementarity"},
     "results": set(),
     "report": {"results"},
-    "gallery": {"convex", "complementarity", "mechanics", "bodies", "schemes", "simulate", "results", "report"},
+    "gallery": {
+        "convex",
+        "complementarity",
+        "mechanics",
+        "bodies",
+        "schemes",
+        "simulate",
+        "results",
+        "report",
+    },
 }
 
 

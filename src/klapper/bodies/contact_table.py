@@ -127,6 +127,19 @@ class RigidContacts:
             ball[mine], other[mine], with_plane[mine] = group.balls[first], second, on_plane
         return Pairs(ball, other, with_plane)
 
+    def unused(self, which: np.ndarray) -> np.ndarray:
+        """Which of the numbers (k,) name no contact: in a group only a < b of different bodies do."""
+        which = np.asarray(which, dtype=int)
+        found = np.zeros(len(which), dtype=bool)
+        for group in self.groups:
+            count, within = len(group.balls), which - group.begin
+            row, column = np.divmod(within, count)
+            of_balls = (within >= 0) & (row < count)
+            body = self._balls.body[group.balls]
+            row, column = np.where(of_balls, row, 0), np.where(of_balls, column, 0)
+            found |= of_balls & ((row >= column) | (body[row] == body[column]))
+        return found
+
     def laws(self, which: np.ndarray, speed: np.ndarray | None = None) -> Laws:
         law = self._law_numbers(np.asarray(which, dtype=int))
         friction = self._coefficient[law]

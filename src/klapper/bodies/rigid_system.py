@@ -146,7 +146,10 @@ class RigidSystem(System):
     def gaps(self, t: float, q: np.ndarray, which: np.ndarray) -> np.ndarray:
         if len(which) == 0:
             return np.zeros(0)
-        return self.parts.geometry.touch(t, self._layout.poses(q), self.contacts.decode(which)).gap
+        gap = self.parts.geometry.touch(t, self._layout.poses(q), self.contacts.decode(which)).gap
+        if self.contacts.groups:
+            gap[self.contacts.unused(which)] = np.nan
+        return gap
 
     def directions(self, t: float, q: np.ndarray, which: np.ndarray) -> Directions:
         if len(which) == 0:

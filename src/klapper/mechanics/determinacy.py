@@ -85,7 +85,7 @@ def force_determinacy(
 def _idle(system: System, t: float, q: np.ndarray, v: np.ndarray, contact: np.ndarray) -> np.ndarray:
     """Those of the unloaded contacts that stay closed: they might as well carry a part."""
     gaps = system.gaps(t, q, contact)
-    near = contact[gaps <= 1e-9]
+    near = contact[gaps <= 1e-9]  # numbers that name no contact have no gap
     if len(near) == 0 or len(near) > _LARGEST:
         return near[:0]
     directions = system.directions(t, q, near)

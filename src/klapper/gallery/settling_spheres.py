@@ -6,8 +6,9 @@ impulses of a step are solved for together,
 
     M (v⁺ − v⁻) = h f + J Λ,   0 ≤ Λ_N ⟂ v_N⁺ ≥ 0,   |Λ_T| ≤ μ Λ_N
 
-The heap at rest has forces that spread over two orders of magnitude and form chains. By friction the walls carry a
-part of the weight (Janssen 1895); floor and walls together carry all of it.
+The heap at rest has forces that spread over two orders of magnitude and form chains. Floor and walls together carry the
+weight. How much of it the walls carry by friction is not unique: Janssen (1895) lets all their friction act upwards, a
+heap that jams while it settles uses only a part of it, and may even be pressed down by its walls.
 """
 
 from dataclasses import dataclass, replace
@@ -158,6 +159,13 @@ class Settled:
         return total
 
     @property
+    def friction_used(self) -> float | None:
+        """Upward force of the walls over μ times their normal forces; None if there are none."""
+        normal = np.abs(self.wall_forces[1:3, 0]).sum() + np.abs(self.wall_forces[3:, 1]).sum()
+        most = self.heap.wall_mu * normal
+        return float(self.wall_forces[1:, 2].sum() / most) if most > 0.0 else None
+
+    @property
     def momentum_rate(self) -> np.ndarray:
         """Mass times acceleration (3,) [N] of all spheres in the last step."""
         change = self.velocities[-1] - self.velocities[-2]
@@ -248,6 +256,7 @@ def settling_spheres(
             "kinetic_energy_part": settled.kinetic_part,
             "floor_share": forces[0, 2] / heap.weight,
             "wall_share": forces[1:, 2].sum() / heap.weight,
+            "wall_friction_used": settled.friction_used,
             "mean_force": settled.forces.mean() if len(on_wall) else None,
             "largest_force": settled.forces.max() if len(on_wall) else None,
             "weight": heap.weight,
@@ -262,7 +271,8 @@ def settling_spheres(
             "kinetic_energy": "J (at the end)",
             "kinetic_energy_part": "of the largest one",
             "floor_share": "of the weight",
-            "wall_share": "of the weight (by friction)",
+            "wall_share": "of the weight (by friction; not unique)",
+            "wall_friction_used": "of the largest possible upward force of the walls (Janssen: 1)",
             "mean_force": "N (normal)",
             "largest_force": "N (normal)",
             "weight": "N",

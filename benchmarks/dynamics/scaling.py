@@ -32,9 +32,12 @@ def _chains(sizes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
         model = MassChain(masses=masses, largest_gap=0.0, agitation=0.0)
         system, scheme, steps = klapper_dynamics.chain(model), Moreau(model.step), 2000
         simulate(system, 3 * model.step, scheme)
-        start = perf_counter()
-        simulate(system, steps * model.step, scheme, every=steps)
-        seconds.append((perf_counter() - start) / steps)
+        best = np.inf
+        for _ in range(3):
+            start = perf_counter()
+            simulate(system, steps * model.step, scheme, every=steps)
+            best = min(best, perf_counter() - start)
+        seconds.append(best / steps)
         contacts.append(masses - 1)
     return np.array(contacts), np.array(seconds)
 
@@ -43,7 +46,7 @@ def _spheres(edges: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     contacts, seconds = [], []
     for edge in edges:
         model = SettlingSpheres(per_edge=edge, until=0.4)
-        run = klapper_dynamics.run(model, 1)[0]
+        run = klapper_dynamics.run(model, 3)[0]
         contacts.append(run.trajectory["contacts"].mean())
         seconds.append(run.seconds / run.steps)
     return np.array(contacts), np.array(seconds)

@@ -44,6 +44,9 @@ from klapper.schemes.mobility import Held, Inverse
 from klapper.schemes.projection import project_position
 
 _ROUND_OFF = 1e-12  # of the terms of a velocity: what is left of it where contacts hold it
+_COARSEST = (
+    1e-6  # residual beyond which a problem without a solution may pass for solved by enormous impulses
+)
 _UNLOADED = 1e-13  # of the velocities: impulses that change them by less are what solvers leave of none
 
 
@@ -351,7 +354,7 @@ class _OneStep:
             compliance=compliance,
             start=self._warm_start(rows),
             solver=self.scheme.solver,
-            tolerance=self.scheme.tolerance,
+            tolerance=min(self.scheme.tolerance, _COARSEST),
             names=[self.system.contacts.name(int(i)) for i in self.contact],
         )
         return solution.x, float(solution.residuals.worst)

@@ -4,12 +4,14 @@ import io
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import klapper.progress
 import klapper.simulate as loop
+from klapper.bodies import Planar
 from klapper.mechanics import (
     Anisotropic,
     Constraint,
@@ -196,9 +198,25 @@ def test_bad_requests_are_refused(name: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_every_is_a_whole_number() -> None:
-    with pytest.raises(InvalidModel):
-        simulate(ball(), 1.0, Moreau(1e-2), every=2.5)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("changed", "word"),
+    [
+        ({"system": None}, "system"),
+        ({"system": Planar()}, "system"),  # not built
+        ({"scheme": "moreau"}, "scheme"),
+        ({"until": "later"}, "until"),
+        ({"until": np.nan}, "until"),
+        ({"until": 0.0}, "until"),
+        ({"every": 2.5}, "every"),
+        ({"every": 0}, "every"),
+        ({"every": "often"}, "every"),
+    ],
+)
+def test_wrong_arguments_are_refused_in_one_sentence(changed: dict[str, Any], word: str) -> None:
+    arguments = {"system": ball(), "until": 1.0, "scheme": Moreau(1e-2), "every": 1}
+    with pytest.raises(InvalidModel, match=f"^{word} is ") as caught:
+        simulate(**{**arguments, **changed})
+    assert str(caught.value).endswith(".")
 
 
 def test_start_at_another_time() -> None:
@@ -274,7 +292,10 @@ def test_no_progress_without_a_terminal(
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_short_run_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_of_less_than_a_moment_shows_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(klapper.progress, "_MOMENT", np.inf)
     simulate(ball(), 0.1, Moreau(2e-3), progress=True)
     assert capsys.readouterr() == ("", "")
 

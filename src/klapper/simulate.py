@@ -63,8 +63,7 @@ def simulate(
     Ctrl-C ends the run early and keeps what there is (status "interrupted"). A step without a verified answer raises
     :class:`SimulationFailed`, which holds the run so far.
     """
-    if not (np.isfinite(until) and until > system.start.time):
-        raise InvalidModel(f"until is {until} s; it must be later than the start at {system.start.time} s.")
+    _require_arguments(system, until, scheme, every)
     loop = _Loop(system, scheme, float(until), every)
     shown = progress_for(progress, system.start.time, float(until))
     if store is None:
@@ -81,6 +80,25 @@ def simulate(
                 return loop.run(parts, shown)
         parts.begin(loop.layout, loop.about(), fingerprint, overwrite=overwrite)
         return loop.run(parts, shown)
+
+
+def _require_arguments(system: Any, until: Any, scheme: Any, every: Any) -> None:
+    """Refuse what cannot be simulated, before anything is computed."""
+    if not hasattr(system, "start") or not hasattr(system, "contacts"):
+        raise InvalidModel(
+            f"system is {system!r}; allowed are a LinearSystem, a FunctionSystem, a built model of bodies, or whatever "
+            f"keeps the contract of klapper.mechanics.System."
+        )
+    if not hasattr(scheme, "init") or not hasattr(scheme, "step"):
+        raise InvalidModel(
+            f"scheme is {scheme!r}; allowed are schemes of klapper.schemes, e.g. Moreau(1e-3)."
+        )
+    if not (isinstance(until, int | float | np.number) and np.isfinite(until) and until > system.start.time):
+        raise InvalidModel(
+            f"until is {until!r}; it must be a time later than the start at {system.start.time} s."
+        )
+    if every is not None and not (isinstance(every, int | np.integer) and every >= 1):
+        raise InvalidModel(f"every is {every!r}; allowed are whole numbers from 1 on.")
 
 
 @dataclass
@@ -122,8 +140,6 @@ class _Loop:
         )
         self.steps = scheme.steps(system, until)
         self.every = self._thinning() if every is None else int(every)
-        if self.every < 1 or (every is not None and self.every != every):
-            raise InvalidModel(f"every is {every}; allowed are whole numbers from 1 on.")
         self.snapshot = scheme.init(system)
         self.stretches: list[Samples] = [self._first_sample()]
         self.began = time.perf_counter()
@@ -487,5 +503,6 @@ def _energy_gains(run: Run) -> dict[str, str]:
     )
     return {
         "energy gain": f"contacts gave energy in {len(when)} sample(s), most at {run.samples.time[worst]:.6g} s: "
-        f"{gains[worst]:.3g} J{by}. Newton's law with restitution and friction can do that; it is not physical"
+        f"{gains[worst]:.3g} J{by}. Restitution together with friction can do that, and so can a loose tolerance of "
+        f"the contact problems; it is not physical"
     }

@@ -33,7 +33,7 @@ def solve_alone(
             impulse[i, c] = 0.0
     refresh(body, contact, link, impulse, count)
     sweep(body, contact, link, impulse, count)
-    scale = velocity_scale(body, contact, link, impulse, count)
+    scale = velocity_scale(body, contact, link, impulse, count, _ROUND_OFF)
     return residual(body, contact, link, impulse, count) / scale
 
 
@@ -50,7 +50,7 @@ def solve(
 ) -> float:
     """Sweep from the given impulses until the residual is at most ``tolerance``; returns the residual."""
     refresh(body, contact, link, impulse, count)
-    scale = velocity_scale(body, contact, link, impulse, count)
+    scale = velocity_scale(body, contact, link, impulse, count, tolerance)
     reached = residual(body, contact, link, impulse, count) / scale
     goal = tolerance if count > _FEW else min(tolerance, _ROUND_OFF)
     if reached <= goal:
@@ -67,7 +67,7 @@ def solve(
             reached = residual(body, contact, link, impulse, count) / scale
             if reached <= goal or sweeps == max_sweeps or change <= _ROUND_OFF:
                 refresh(body, contact, link, impulse, count)
-                scale = velocity_scale(body, contact, link, impulse, count)
+                scale = velocity_scale(body, contact, link, impulse, count, tolerance)
                 reached = residual(body, contact, link, impulse, count) / scale
                 if reached <= goal or sweeps == max_sweeps or change <= _ROUND_OFF:
                     break

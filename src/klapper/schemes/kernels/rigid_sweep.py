@@ -160,12 +160,18 @@ def refresh(body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
 def velocity_scale(
-    body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.ndarray, count: int
+    body: np.ndarray,
+    contact: np.ndarray,
+    link: np.ndarray,
+    impulse: np.ndarray,
+    count: int,
+    tolerance: float,
 ) -> float:
     """The largest velocity term of any contact [m/s], which is the unit of the residual.
 
     A contact's terms are its free velocity and what all impulses on its two bodies would add if they acted together.
-    As in ``FrictionalContact.residuals`` they count at most as ``AMPLIFICATION`` times the largest free velocity.
+    As in ``FrictionalContact.residuals`` they count at most as ``AMPLIFICATION`` times the largest free velocity, and
+    so little that a residual of ``tolerance`` is a tenth of that velocity: enormous impulses are no answer.
     """
     for i in range(count):
         body[link[i, BODY_A], SHOVE] = 0.0
@@ -186,7 +192,7 @@ def velocity_scale(
         free = max(abs(vn + pn + contact[i, BOUNCE]), abs(v1 + p1), abs(v2 + p2))
         load, scale = max(load, free), max(scale, free + body[a, SHOVE] + body[b, SHOVE])
     if load > 0.0:
-        scale = min(scale, AMPLIFICATION * load)
+        scale = min(scale, min(AMPLIFICATION, 0.1 / tolerance) * load)
     return scale if scale > 0.0 else 1.0
 
 

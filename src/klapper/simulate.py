@@ -13,7 +13,7 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -250,11 +250,7 @@ class _Loop:
         gathered = _Gathered(self.layout, self.listed)
         try:
             while self.snapshot.step < cut and not self._finished():
-                if self.steps is None:
-                    rest = self.until - self.snapshot.time
-                    memory = np.minimum(self.snapshot.memory, rest)
-                    self.snapshot = replace(self.snapshot, memory=memory)
-                step = self.scheme.step(self.system, self.snapshot)
+                step = self.scheme.step(self.system, self.snapshot, self.until)
                 self.snapshot = step.after
                 self.findings.take(step.notes)
                 gathered.add(step)
@@ -272,7 +268,8 @@ class _Loop:
     def _energy(self) -> np.ndarray:
         s = self.snapshot
         kinetic = kinetic_energy(self.system, s.position, s.velocity)
-        return np.array([kinetic, self.system.potential(s.position), *s.sums])
+        potential = self.system.potential(s.position) + self.scheme.stored_energy(self.system, s)
+        return np.array([kinetic, potential, *s.sums])
 
     def _first_sample(self) -> Samples:
         return self._sample(_Gathered(self.layout, self.listed))

@@ -75,23 +75,29 @@ class Scheme(Protocol):
 
     1. It is immutable, and all its options are set when it is made.
     2. ``init(system)`` returns the snapshot at the start; it refuses a system the scheme cannot treat, by name.
-    3. ``step(system, snapshot)`` returns what one step did. It does not change its arguments, does not loop over time
-       and does not print. The same arguments give the same bits.
+    3. ``step(system, snapshot, until)`` returns what one step did; a step of variable size does not go past ``until``.
+       It does not change its arguments, does not loop over time and does not print. The same arguments give the same
+       bits.
     4. The contact problem of the step has been verified against its own data when ``step`` returns.
     5. ``stretch(system)`` returns a compiled loop that gives the same steps to round-off, or None.
     6. ``steps(system, until)`` is the number of steps to reach a time, or None if the step size varies.
-    7. ``settings`` and ``citations`` describe it in plain data.
+    7. ``stored_energy(system, snapshot)`` [J] is held by springs that belong to the scheme and not to the model, such
+       as those of regularised contacts; zero for all others.
+    8. ``settings`` and ``citations`` describe it in plain data.
     """
 
     name: str
 
     def init(self, system: System) -> Snapshot: ...
 
-    def step(self, system: System, snapshot: Snapshot) -> Step: ...
+    def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step: ...
 
     def stretch(self, system: System) -> Stretch | None: ...
 
     def steps(self, system: System, until: float) -> int | None: ...
+
+    def stored_energy(self, system: System, snapshot: Snapshot) -> float:
+        return 0.0
 
     @property
     def settings(self) -> dict[str, Any]: ...

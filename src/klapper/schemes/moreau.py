@@ -149,17 +149,20 @@ class Moreau:
         keys.append("anitescu2002" if self.theta == 1.0 else "jean1999")
         return (*keys, *getattr(self.impact, "citations", ()))
 
-    def step(self, system: System, snapshot: Snapshot) -> Step:
+    def stored_energy(self, system: System, snapshot: Snapshot) -> float:
+        return 0.0
+
+    def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
         if self.accuracy is not None:
-            return self._adaptive_step(system, snapshot)
+            return self._adaptive_step(system, snapshot, until)
         done = self._fixed_step(system, snapshot, self.step_size)
         time = system.start.time + done.after.step * self.step_size  # from the counter: no drift of the clock
         return replace(done, after=replace(done.after, time=time))
 
-    def _adaptive_step(self, system: System, snapshot: Snapshot) -> Step:
+    def _adaptive_step(self, system: System, snapshot: Snapshot, until: float) -> Step:
         """Two half steps, checked against one whole step, with a step size that keeps the accuracy."""
         assert self.accuracy is not None
-        h = min(float(snapshot.memory[0]), self.step_size)
+        h = min(float(snapshot.memory[0]), self.step_size, until - snapshot.time)
         smallest = 1e-6 * self.step_size
         while True:
             whole = self._fixed_step(system, snapshot, h)

@@ -97,6 +97,7 @@ ARROWS = {
     "schemes": {"mechanics", "complementarity"},
     "results": set(),
     "report": {"results"},
+    "analysis": {"mechanics", "complementarity", "schemes", "simulate", "results"},
     "gallery": {
         "convex",
         "complementarity",
@@ -104,6 +105,8 @@ ARROWS = {
         "bodies",
         "schemes",
         "simulate",
+        "compare",
+        "analysis",
         "results",
         "report",
     },

@@ -4,6 +4,7 @@ A :class:`Run` answers questions, draws itself and is saved and :func:`read` as 
 running computation on disk such that it survives.
 """
 
+from klapper.results.comparison import Comparison, Refinement
 from klapper.results.errors import ResultsError
 from klapper.results.events import Event, Impacts
 from klapper.results.ledger import Ledger
@@ -17,6 +18,7 @@ __all__ = [
     "OPEN",
     "SLIP",
     "STICK",
+    "Comparison",
     "ContactHistory",
     "Event",
     "Impacts",
@@ -24,6 +26,7 @@ __all__ = [
     "Ledger",
     "Loaded",
     "PartStore",
+    "Refinement",
     "ResultsError",
     "Resumed",
     "Run",

@@ -129,6 +129,34 @@ class Run:
             raise ResultsError("The run has no samples, so there is no final state.")
         return float(self.time[-1]), self.position[-1], self.velocity[-1]
 
+    def position_at(self, times: Any) -> np.ndarray:
+        """(k, nq) position at ``times`` (k,) [s] within the run.
+
+        Between samples by cubic polynomials that meet the velocities; by straight lines where a contact was hit in
+        between, and where velocities are not the rates of the coordinates (quaternions).
+        """
+        times = np.asarray(times, dtype=float)
+        slack = 1e-9 * max(float(np.ptp(self.time)), 0.0)
+        if not len(self) or np.any(times < self.time[0] - slack) or np.any(times > self.time[-1] + slack):
+            reach = f"{self.time[0]:g} s to {self.time[-1]:g} s" if len(self) else "no samples"
+            raise ResultsError(f"times must lie within the run, which has {reach}.")
+        after = np.clip(np.searchsorted(self.time, times, side="left"), 1, max(len(self) - 1, 1))
+        if len(self) == 1:
+            return np.repeat(self.position, len(times), axis=0)
+        before = after - 1
+        size = self.time[after] - self.time[before]
+        share = np.divide(times - self.time[before], size, out=np.ones(len(times)), where=size > 0.0)[:, None]
+        one, two = self.position[before], self.position[after]
+        straight = (1.0 - share) * one + share * two
+        if len(self.layout.coordinates) != len(self.layout.velocities):
+            return straight
+        bend = size[:, None] * np.stack([self.velocity[before], self.velocity[after]])
+        curved = straight + share * (1.0 - share) * (
+            (1.0 - share) * (bend[0] - (two - one)) - share * (bend[1] - (two - one))
+        )
+        hit = np.any(self.state[after] == IMPACT, axis=1)[:, None]
+        return np.where(hit, straight, curved)
+
     def coordinate(self, name: str) -> np.ndarray:
         """(s,) the coordinate called ``name``, in m or rad."""
         return self.position[:, place(name, self.layout.coordinates, "coordinate")]

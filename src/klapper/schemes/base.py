@@ -83,7 +83,9 @@ class Scheme(Protocol):
     6. ``steps(system, until)`` is the number of steps to reach a time, or None if the step size varies.
     7. ``stored_energy(system, snapshot)`` [J] is held by springs that belong to the scheme and not to the model, such
        as those of regularised contacts; zero for all others.
-    8. ``settings`` and ``citations`` describe it in plain data.
+    8. ``refined(factor)`` is the same scheme with the parameter of its error that many times smaller (step size,
+       tolerance, compliance of the contacts), or None if it has none.
+    9. ``settings`` and ``citations`` describe it in plain data.
     """
 
     name: str
@@ -98,6 +100,9 @@ class Scheme(Protocol):
 
     def stored_energy(self, system: System, snapshot: Snapshot) -> float:
         return 0.0
+
+    def refined(self, factor: float) -> Scheme | None:
+        return None
 
     @property
     def settings(self) -> dict[str, Any]: ...

@@ -152,6 +152,10 @@ class Moreau:
     def stored_energy(self, system: System, snapshot: Snapshot) -> float:
         return 0.0
 
+    def refined(self, factor: float) -> Moreau:
+        accuracy = None if self.accuracy is None else self.accuracy / factor
+        return replace(self, step_size=self.step_size / factor, accuracy=accuracy)
+
     def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
         if self.accuracy is not None:
             return self._adaptive_step(system, snapshot, until)

@@ -1,0 +1,165 @@
+"""``compare``: one model under many methods.
+
+    comparison = compare(system, 10.0, [Moreau(1e-3), EventDriven(), PiecewiseExact()])
+    print(comparison)
+    comparison.plot()
+
+A method that cannot treat the model is refused by its own words; one that fails on the way is told with its message.
+Neither stops the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.system import System
+from klapper.results import Run
+from klapper.results.comparison import Comparison, Refinement
+from klapper.schemes.base import Scheme
+from klapper.simulate import SimulationFailed, simulate
+
+__all__ = ["compare"]
+
+_TRUST = ("exact", "event-driven")  # methods that are taken as the reference, in this order
+_SHORT = 0.5  # s of computing below which a run is repeated, so that compiling is not counted
+
+
+def compare(
+    system: System,
+    until: float,
+    methods: Mapping[str, Scheme] | Sequence[Scheme],
+    *,
+    reference: str | None = None,
+    samples: int = 400,
+    refine: int = 0,
+    progress: bool | None = None,
+) -> Comparison:
+    """Integrate ``system`` to the time ``until`` [s] by every method, and compare.
+
+    ``methods``    schemes, or schemes by the names they shall have in the comparison
+    ``reference``  the method that the others are measured against; None: the exact one, else the event-driven one,
+                   else the last
+    ``samples``    number of common times at which runs are compared
+    ``refine``     how often the step (tolerance, contact compliance) of each method is halved to observe its order
+    ``progress``   see :func:`klapper.simulate.simulate`
+    """
+    named = _named(methods)
+    if not (isinstance(samples, int) and samples >= 2):
+        raise InvalidModel(f"samples is {samples!r}; allowed are whole numbers from 2 on.")
+    times = np.linspace(system.start.time, float(until), samples + 1)[1:]
+    runs: dict[str, Run] = {}
+    seconds: dict[str, float] = {}
+    refused: dict[str, str] = {}
+    failed: dict[str, str] = {}
+    for name, scheme in named.items():
+        try:
+            runs[name], seconds[name] = _timed(system, until, _sampled(scheme, times), progress)
+        except InvalidModel as error:
+            refused[name] = str(error)
+        except SimulationFailed as error:
+            failed[name] = str(error)
+    if not runs:
+        told = "; ".join(f"{name}: {reason}" for name, reason in {**refused, **failed}.items())
+        raise InvalidModel(f"no method gave a run to compare. {told}")
+    measure = _reference(reference, runs)
+    exact = runs[measure].position_at(times)
+    refinements = {
+        name: _refined(system, until, named[name], runs[name], seconds[name], exact, times, refine, progress)
+        for name in runs
+        if refine and name != measure and getattr(named[name], "refined", None) is not None
+    }
+    return Comparison(runs, measure, times, seconds, refused, failed, refinements)
+
+
+def _named(methods: Any) -> dict[str, Scheme]:
+    """Methods by name; several schemes of one kind are told apart by their settings."""
+    if isinstance(methods, Mapping):
+        named = dict(methods)
+    else:
+        schemes = list(methods)
+        kinds = [getattr(scheme, "name", repr(scheme)) for scheme in schemes]
+        named = {}
+        for scheme, kind in zip(schemes, kinds, strict=True):
+            name = kind if kinds.count(kind) == 1 else f"{kind} {_difference(scheme, schemes)}"
+            named[name if name not in named else f"{name} ({len(named) + 1})"] = scheme
+    for name, scheme in named.items():
+        if not hasattr(scheme, "init") or not hasattr(scheme, "step"):
+            raise InvalidModel(f"method '{name}' is {scheme!r}; allowed are schemes of klapper.schemes.")
+    if not named:
+        raise InvalidModel("methods is empty; give at least one scheme of klapper.schemes.")
+    return named
+
+
+def _difference(scheme: Scheme, schemes: Sequence[Scheme]) -> str:
+    """The settings in which a scheme differs from others of its kind, e.g. "step 0.001"."""
+    others = [other.settings for other in schemes if other.name == scheme.name and other is not scheme]
+    own = scheme.settings
+    return ", ".join(
+        f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}"
+        for key, value in own.items()
+        if any(other.get(key) != value for other in others)
+    )
+
+
+def _sampled(scheme: Scheme, times: np.ndarray) -> Scheme:
+    """The scheme with its output at the common times, where it chooses its own steps."""
+    if is_dataclass(scheme) and getattr(scheme, "sample", False) is None:
+        return replace(scheme, sample=float(times[1] - times[0]))  # type: ignore[arg-type]
+    return scheme
+
+
+def _timed(system: System, until: float, scheme: Scheme, progress: bool | None) -> tuple[Run, float]:
+    run = simulate(system, until, scheme, progress=progress)
+    taken = float(run.about["wall_time"])
+    if taken < _SHORT:
+        taken = min(taken, float(simulate(system, until, scheme, progress=False).about["wall_time"]))
+    return run, taken
+
+
+def _reference(given: str | None, runs: Mapping[str, Run]) -> str:
+    if given is not None:
+        if given not in runs:
+            raise InvalidModel(f"the reference is '{given}'; methods with a run are {', '.join(runs)}.")
+        return given
+    for trusted in _TRUST:
+        for name, run in runs.items():
+            if run.about["scheme"] == trusted:
+                return name
+    return list(runs)[-1]
+
+
+def _refined(
+    system: System,
+    until: float,
+    scheme: Any,
+    first: Run,
+    seconds: float,
+    exact: np.ndarray,
+    times: np.ndarray,
+    refine: int,
+    progress: bool | None,
+) -> Refinement:
+    """Errors of the method itself and of its refinements by 2, 4, 8 …, as far as they finish."""
+    factors, errors, taken = [1.0], [_error(first, exact, times)], [seconds]
+    for halving in range(1, refine + 1):
+        finer = scheme.refined(2.0**halving)
+        if finer is None:
+            break
+        try:
+            run, cost = _timed(system, until, _sampled(finer, times), progress)
+        except SimulationFailed:
+            break
+        factors.append(2.0**halving)
+        errors.append(_error(run, exact, times))
+        taken.append(cost)
+    return Refinement(np.array(factors), np.array(errors), np.array(taken))
+
+
+def _error(run: Run, exact: np.ndarray, times: np.ndarray) -> float:
+    apart = np.abs(run.position_at(times) - exact).max(axis=1, initial=0.0)
+    return float(np.sqrt(np.mean(apart**2)))

@@ -63,6 +63,10 @@ picture: env
 	@$(BIN)/klapper run $(HEADLINE) --out out/$(HEADLINE)
 	@mkdir -p docs/images
 	cp out/$(HEADLINE)/$(HEADLINE_FIGURE).png docs/images/$(HEADLINE).png
+	@$(BIN)/klapper run vielsack-map --out out/vielsack-map
+	cp out/vielsack-map/types.png docs/images/vielsack-map.png
+	@$(BIN)/klapper run wedge-stability --out out/wedge-stability
+	cp out/wedge-stability/map.png docs/images/wedge-stability.png
 
 clean:
 	rm -rf $(VENV) out

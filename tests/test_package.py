@@ -64,16 +64,20 @@ def test_snippets_run(name: str, fakes: object) -> None:
         exec(compile(snippet, name, "exec"), {"__name__": f"snippet_of_{Path(name).stem}"})
 
 
-@pytest.mark.parametrize("name", ["docs/first_rattling_system.md"])
-def test_a_guide_can_be_followed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All snippets of the page one after the other, as a reader types them."""
+@pytest.mark.parametrize(
+    ("name", "file"), [("docs/first_rattling_system.md", "rattling.h5"), ("docs/which_method.md", None)]
+)
+def test_a_guide_can_be_followed(
+    name: str, file: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All snippets of the page one after the other, as a reader types them; some leave a file."""
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "guide"}
     for snippet in re.findall(
         r"^```python\n(.*?)^```", (ROOT / name).read_text(encoding="utf-8"), re.M | re.S
     ):
         exec(compile(snippet, name, "exec"), namespace)
-    assert (tmp_path / "rattling.h5").exists()
+    assert file is None or (tmp_path / file).exists()
 
 
 def test_the_commands_of_the_readme_exist() -> None:
@@ -94,15 +98,19 @@ ARROWS = {
     "complementarity": {"convex"},
     "mechanics": {"convex", "complementarity"},
     "bodies": {"mechanics"},
+    "structures": {"mechanics"},
+    "reduction": {"mechanics"},
     "schemes": {"mechanics", "complementarity"},
     "results": set(),
     "report": {"results"},
-    "analysis": {"mechanics", "complementarity", "schemes", "simulate", "results"},
+    "analysis": {"mechanics", "complementarity", "reduction", "schemes", "simulate", "results"},
     "gallery": {
         "convex",
         "complementarity",
         "mechanics",
         "bodies",
+        "structures",
+        "reduction",
         "schemes",
         "simulate",
         "compare",

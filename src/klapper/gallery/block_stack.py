@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from klapper.gallery._run import SchemeName
+from klapper.gallery._run import SteppingName
 from klapper.gallery.example import Check, Outcome, Parameter, example
 
 if TYPE_CHECKING:
@@ -310,7 +310,7 @@ def block_stack(
     gravity: Annotated[float, Parameter("acceleration of gravity", unit="m/s²", above=0.0)] = 9.81,
     step: Annotated[float, Parameter("time step", unit="s", above=0.0)] = 1e-3,
     until: Annotated[float, Parameter("duration", unit="s", above=0.0)] = 0.3,
-    scheme: Annotated[SchemeName, Parameter("time-stepping method")] = "moreau",
+    scheme: Annotated[SteppingName, Parameter("time-stepping method")] = "moreau",
 ) -> Outcome:
     from klapper.gallery._run import ledger_check, run_audit, run_figures, scheme_named
     from klapper.simulate import simulate

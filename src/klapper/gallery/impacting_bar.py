@@ -124,10 +124,9 @@ def impacting_bar(
     density: Annotated[float, Parameter("density", unit="kg/m³", above=0.0)] = 7800.0,
     speed: Annotated[float, Parameter("speed before the impact", unit="m/s", above=0.0)] = 1.0,
     mass_matrix: Annotated[MassMatrix, Parameter("how elements give their mass to nodes")] = "consistent",
-    scheme: Annotated[SchemeName, Parameter("time-stepping method")] = "moreau",
+    scheme: Annotated[SchemeName, Parameter("method")] = "moreau",
 ) -> Outcome:
-    from klapper.gallery._run import ledger_check, run_audit, run_figures, scheme_named
-    from klapper.simulate import simulate
+    from klapper.gallery._run import ledger_check, run_audit, run_figures, run_named
 
     bar = Bar(length, area, young, density, speed, elements)
     if step > 0.1 * bar.crossing:
@@ -135,7 +134,7 @@ def impacting_bar(
             f"step must be at most {0.1 * bar.crossing:.4g} s, a tenth of the time that a wave needs through the bar, "
             f"not {step:g}."
         )
-    run = simulate(bar.system(mass_matrix), 3 * bar.crossing, scheme_named(scheme, step, theta=theta))
+    run = run_named(bar.system(mass_matrix), 3 * bar.crossing, scheme, step, theta=theta)
     impulse = run.impulse[:, 0, 0]
     loaded = np.flatnonzero(impulse > 0.0)
     released = loaded[-1]

@@ -199,17 +199,16 @@ def rocking_block(
     gravity: Annotated[float, Parameter("acceleration of gravity", unit="m/s²", above=0.0)] = 9.81,
     step: Annotated[float, Parameter("time step", unit="s", above=0.0)] = 2e-4,
     until: Annotated[float, Parameter("duration", unit="s", above=0.0)] = 2.0,
-    scheme: Annotated[SchemeName, Parameter("time-stepping method")] = "moreau",
+    scheme: Annotated[SchemeName, Parameter("method")] = "moreau",
 ) -> Outcome:
-    from klapper.gallery._run import ledger_check, run_audit, run_figures, scheme_named
-    from klapper.simulate import simulate
+    from klapper.gallery._run import ledger_check, run_audit, run_figures, run_named
 
     block = Block(width, height, tilt, mu, mass, gravity)
     if step > block.longest_step:
         raise ParameterError(
             f"step must be at most {block.longest_step:.4g} s to resolve the fall of this block, not {step:g}."
         )
-    run = simulate(block.system(), until, scheme_named(scheme, step))
+    run = run_named(block.system(), until, scheme, step)
     rocks = _Rocks(block, run)
     return Outcome(
         numbers={
@@ -227,8 +226,8 @@ def rocking_block(
             "friction_needed": block.friction_needed,
         },
         units={
-            "first_impact_time": "s (middle of the step)",
-            "second_impact_time": "s (middle of the step)",
+            "first_impact_time": "s (of time stepping: middle of the step)",
+            "second_impact_time": "s (of time stepping: middle of the step)",
             "energy_ratio": "of rocking, after over before the first impact",
             "second_tilt": "rad (largest tilt to the other side)",
             "final_tilt": "rad",
@@ -271,8 +270,10 @@ class _Rocks:
         return [int(right[0]), *(int(away[0] + k) for k in left[:1])]
 
     def impact_time(self, number: int, step: float) -> float | None:
-        """[s]; the middle of the step."""
-        return float(self.run.time[self.impacts[number]] - 0.5 * step) if number < len(self.impacts) else None
+        """[s]; of time stepping the middle of the step."""
+        from klapper.gallery._run import impact_time
+
+        return impact_time(self.run, self.impacts[number], step) if number < len(self.impacts) else None
 
     @cached_property
     def energies(self) -> np.ndarray:
@@ -391,7 +392,7 @@ def _draw_motion(figure: "Figure", *, rocks: _Rocks) -> None:
     axes = figure.subplots()
     time, angle = rocks.run.time, rocks.run.coordinate("block angle")
     points = thinned(angle)
-    axes.plot(time[points], angle[points], label="time stepping")
+    axes.plot(time[points], angle[points], label=rocks.run.about["scheme"])
     axes.plot(*rocks.block.motion(time[-1]), "--", color="#333333", linewidth=1.0, label="Housner")
     axes.axhline(0.0, color="#888888", linewidth=0.8)
     axes.set(xlabel="time / s", ylabel="tilt / rad", xlim=(0.0, time[-1]))

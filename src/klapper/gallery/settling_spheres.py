@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from klapper.gallery._run import SchemeName
+from klapper.gallery._run import SteppingName
 from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, example
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def settling_spheres(
         float, Parameter("allowed relative residual of the contact problems", above=0.0, at_most=1e-3)
     ] = 1e-4,
     seed: Annotated[int, Parameter("of the random numbers that disturb the lattice", at_least=0)] = 1,
-    scheme: Annotated[SchemeName, Parameter("time-stepping method")] = "moreau",
+    scheme: Annotated[SteppingName, Parameter("time-stepping method")] = "moreau",
 ) -> Outcome:
     from klapper.gallery._run import ledger_check, run_audit, run_figures
 
@@ -303,7 +303,7 @@ def _require(heap: Heap, step: float) -> None:
         )
 
 
-def _settle(heap: Heap, step: float, until: float, tolerance: float, scheme: SchemeName) -> Settled:
+def _settle(heap: Heap, step: float, until: float, tolerance: float, scheme: SteppingName) -> Settled:
     """Run to ``until`` or a little longer, with some 400 samples, the last one step after the one before."""
     from klapper.gallery._run import scheme_named
     from klapper.simulate import simulate

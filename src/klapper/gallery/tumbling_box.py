@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from klapper.gallery._run import SchemeName
+from klapper.gallery._run import SteppingName
 from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, example
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ class Slide:
         return bool(np.all(ahead < 0.999 * np.array(box.sizes[:2])))
 
     @classmethod
-    def of(cls, box: Box, velocity: tuple[float, float], scheme: SchemeName) -> "Slide":
+    def of(cls, box: Box, velocity: tuple[float, float], scheme: SteppingName) -> "Slide":
         from klapper.gallery._run import scheme_named
         from klapper.simulate import simulate
 
@@ -260,7 +260,7 @@ def tumbling_box(
     gravity: Annotated[float, Parameter("acceleration of gravity", unit="m/s²", above=0.0)] = 9.81,
     step: Annotated[float, Parameter("time step", unit="s", above=0.0)] = 2e-4,
     until: Annotated[float, Parameter("duration", unit="s", above=0.0)] = 1.6,
-    scheme: Annotated[SchemeName, Parameter("time-stepping method")] = "moreau",
+    scheme: Annotated[SteppingName, Parameter("time-stepping method")] = "moreau",
 ) -> Outcome:
     from klapper.gallery._run import ledger_check, run_audit, run_figures
 
@@ -313,7 +313,7 @@ def tumbling_box(
     )
 
 
-def _throw(box: Box, start: Start, step: float, until: float, scheme: SchemeName) -> Throw:
+def _throw(box: Box, start: Start, step: float, until: float, scheme: SteppingName) -> Throw:
     from scipy.spatial.transform import Rotation
 
     from klapper.gallery._run import scheme_named

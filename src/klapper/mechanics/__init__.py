@@ -3,18 +3,24 @@
 from klapper.mechanics.active_sets import ActiveSets, Tolerances, active_sets
 from klapper.mechanics.areal import AveragedContact, ContactArea, FrictionPatches, friction_matrix
 from klapper.mechanics.areal_contacts import areal_contacts
+from klapper.mechanics.compliance import ApproachDamper, BoundaryLayer, CompliantNormal
 from klapper.mechanics.contacts import Constraint, Contact, ContactList, ContactTable, FrictionElement, Laws
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.friction import Anisotropic, Coulomb, Friction, SpeedDependent, Stribeck
 from klapper.mechanics.function_system import FunctionSystem
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.signals import Constant, FunctionOfTime, Harmonic, Ramp, Signal
+from klapper.mechanics.smooth_friction import ArctanFriction, PowerFriction, SaturatedFriction, StickElement
 from klapper.mechanics.system import Directions, State, System, Tangents
 
 __all__ = [
     "ActiveSets",
     "Anisotropic",
+    "ApproachDamper",
+    "ArctanFriction",
     "AveragedContact",
+    "BoundaryLayer",
+    "CompliantNormal",
     "Constant",
     "Constraint",
     "Contact",
@@ -32,10 +38,13 @@ __all__ = [
     "InvalidModel",
     "Laws",
     "LinearSystem",
+    "PowerFriction",
     "Ramp",
+    "SaturatedFriction",
     "Signal",
     "SpeedDependent",
     "State",
+    "StickElement",
     "Stribeck",
     "System",
     "Tangents",

@@ -167,27 +167,55 @@ class LinearSystem(System):
 
     def gap_offsets(self, time: Any) -> np.ndarray:
         """g₀ (…, m) [m] at the given time or times; not a number for friction elements."""
-        values = np.full((*np.shape(time), self.contacts.count), np.nan)
-        for i, part in enumerate(self.contacts.parts):
-            if isinstance(part, Contact):
-                values[..., i] = part.gap.value(time)
+        values = np.empty((*np.shape(time), self.contacts.count))
+        values[...] = self._resting_gaps
+        for i, gap in self._moving_gaps:
+            values[..., i] = gap.value(time)
         return values
 
     def gap_rates(self, time: Any) -> np.ndarray:
         """a_N (…, m) [m/s] at the given time or times."""
         values = np.zeros((*np.shape(time), self.contacts.count))
-        for i, part in enumerate(self.contacts.parts):
-            if isinstance(part, Contact):
-                values[..., i] = part.gap.rate(time)
+        for i, gap in self._moving_gaps:
+            values[..., i] = gap.rate(time)
         return values
 
     def tangential_rates(self, time: Any) -> np.ndarray:
         """a_T (…, m d) [m/s] at the given time or times."""
         d = self.contacts.tangential
-        values = np.zeros((*np.shape(time), self.contacts.count * d))
-        for i, part in enumerate(self.contacts.parts):
+        values = np.empty((*np.shape(time), self.contacts.count * d))
+        values[...] = self._steady_rates
+        for i, part in self._unsteady:
             values[..., i * d : (i + 1) * d] = rate_of(part, d, time)
         return values
+
+    @cached_property
+    def _resting_gaps(self) -> np.ndarray:
+        """g₀ (m,) of contacts whose stop does not move, not a number for all others."""
+        gaps = [part.gap if isinstance(part, Contact) else None for part in self.contacts.parts]
+        return np.array(
+            [float(gap.value(0.0)) if gap is not None and gap.constant else np.nan for gap in gaps],
+            dtype=float,
+        )
+
+    @cached_property
+    def _moving_gaps(self) -> list[tuple[int, Signal]]:
+        parts = enumerate(self.contacts.parts)
+        return [(i, part.gap) for i, part in parts if isinstance(part, Contact) and not part.gap.constant]
+
+    @cached_property
+    def _steady_rates(self) -> np.ndarray:
+        """a_T (m d,) of contacts whose belt runs steadily, zero for all others."""
+        d = self.contacts.tangential
+        rates = np.zeros((self.contacts.count, d))
+        for i, part in enumerate(self.contacts.parts):
+            if part.tangential_rate.constant:
+                rates[i] = rate_of(part, d, self.start.time)
+        return rates.ravel()
+
+    @cached_property
+    def _unsteady(self) -> list[tuple[int, Contact | FrictionElement]]:
+        return [(i, part) for i, part in enumerate(self.contacts.parts) if not part.tangential_rate.constant]
 
     def directions(self, t: float, q: np.ndarray, which: np.ndarray) -> Directions:
         d = self.contacts.tangential
@@ -205,9 +233,9 @@ class LinearSystem(System):
         d = self.contacts.tangential
         normal = np.zeros(self.contacts.count)
         tangential = np.zeros((self.contacts.count, d))
-        for i, part in enumerate(self.contacts.parts):
-            if isinstance(part, Contact):
-                normal[i] = part.gap.acceleration(t)
+        for i, gap in self._moving_gaps:
+            normal[i] = gap.acceleration(t)
+        for i, part in self._unsteady:
             rate = part.tangential_rate.rate(t)
             tangential[i, : max(rate.size, 1) if d else 0] = rate
         return normal[which], tangential[which].ravel()
@@ -251,7 +279,7 @@ def _matrix(given: Any, name: str, size: int | None, symmetry: int) -> Any:
         matrix = sparse.diags_array(matrix).tocsr() if matrix.size > 8 else np.diag(matrix)
     if (
         matrix.ndim != 2
-        or matrix.size == 0
+        or 0 in matrix.shape
         or matrix.shape[0] != matrix.shape[1]
         or (size is not None and matrix.shape[0] != size)
     ):

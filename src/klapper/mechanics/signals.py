@@ -39,6 +39,14 @@ class Signal(ABC):
     @abstractmethod
     def acceleration(self, time: Any) -> np.ndarray: ...
 
+    def mapped(self, matrix: Any) -> Signal:
+        """matrix · x(t), for a matrix (k, n) or a row (n,) and a signal of shape (n,)."""
+        return FunctionOfTime(
+            lambda t: matrix @ self.value(t),
+            lambda t: matrix @ self.rate(t),
+            lambda t: matrix @ self.acceleration(t),
+        )
+
     def __add__(self, other: Any) -> Signal:
         return Sum((self, as_signal(other)))
 
@@ -65,6 +73,9 @@ class Constant(Signal):
     @property
     def constant(self) -> bool:
         return True
+
+    def mapped(self, matrix: Any) -> Constant:
+        return Constant(matrix @ self.amount)
 
     def value(self, time: Any) -> np.ndarray:
         return np.broadcast_to(self.amount, np.shape(time) + self.shape).copy()
@@ -96,6 +107,9 @@ class Harmonic(Signal):
     @property
     def shape(self) -> tuple[int, ...]:
         return self.amplitude.shape
+
+    def mapped(self, matrix: Any) -> Harmonic:
+        return Harmonic(matrix @ self.amplitude, self.angular_frequency, self.phase)
 
     def value(self, time: Any) -> np.ndarray:
         return self._times(np.cos(self._angle(time)))
@@ -133,6 +147,9 @@ class Ramp(Signal):
     @property
     def shape(self) -> tuple[int, ...]:
         return self.start.shape
+
+    def mapped(self, matrix: Any) -> Ramp:
+        return Ramp(matrix @ self.start, matrix @ self.speed)
 
     def value(self, time: Any) -> np.ndarray:
         return self.start + np.multiply.outer(np.asarray(time, dtype=float), self.speed)
@@ -209,6 +226,9 @@ class Sum(Signal):
     @property
     def constant(self) -> bool:
         return all(part.constant for part in self.parts)
+
+    def mapped(self, matrix: Any) -> Sum:
+        return Sum(tuple(part.mapped(matrix) for part in self.parts))
 
     def value(self, time: Any) -> np.ndarray:
         return sum((part.value(time) for part in self.parts[1:]), self.parts[0].value(time))

@@ -8,6 +8,7 @@ from klapper.results.comparison import Comparison, Refinement
 from klapper.results.errors import ResultsError
 from klapper.results.events import Event, Impacts
 from klapper.results.ledger import Ledger
+from klapper.results.penetration import PenetrationStatistics, penetration_statistics
 from klapper.results.run import ContactHistory, Run
 from klapper.results.samples import ENERGY, IMPACT, OPEN, SLIP, STICK, Layout, Loaded, Samples
 from klapper.results.store import PartStore, Resumed, read
@@ -26,10 +27,12 @@ __all__ = [
     "Ledger",
     "Loaded",
     "PartStore",
+    "PenetrationStatistics",
     "Refinement",
     "ResultsError",
     "Resumed",
     "Run",
     "Samples",
+    "penetration_statistics",
     "read",
 ]

@@ -160,6 +160,20 @@ REFERENCES: dict[str, Reference] = {
         "7",
         pages="471–497",
     ),
+    "hairer1993": _book(
+        "Hairer, E.; Nørsett, S. P.; Wanner, G.",
+        1993,
+        "Solving Ordinary Differential Equations I: Nonstiff Problems",
+        publisher="Springer",
+        address="Berlin",
+    ),
+    "hairer1996": _book(
+        "Hairer, E.; Wanner, G.",
+        1996,
+        "Solving Ordinary Differential Equations II: Stiff and Differential-Algebraic Problems",
+        publisher="Springer",
+        address="Berlin",
+    ),
     "hesch2007": _thesis(
         "phdthesis",
         "Hesch, C.",

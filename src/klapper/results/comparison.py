@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_SATURATED = (
-    0.1  # of the range of the motion: beyond it two runs have nothing in common and no order is observed
-)
+_ROUND_OFF = 1e-11  # of the range of the motion: errors below it are not those of a method
+_SATURATED = 0.1  # of the range of the motion: runs farther apart have nothing in common
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +36,10 @@ class Refinement:
     errors: np.ndarray
     seconds: np.ndarray
 
-    def order(self, limit: float = np.inf) -> float:
-        """Slope of log error over log parameter; nan unless two errors are above round-off and below ``limit``."""
-        kept = (self.errors > 1e-14) & (self.errors < limit)
+    def order(self, scale: float) -> float:
+        """Slope of log error over log parameter; nan unless two errors lie between round-off and the motion itself,
+        whose size is ``scale``."""
+        kept = (self.errors > _ROUND_OFF * scale) & (self.errors < _SATURATED * scale)
         if np.count_nonzero(kept) < 2:
             return float("nan")
         return float(-np.polyfit(np.log(self.factors[kept]), np.log(self.errors[kept]), 1)[0])
@@ -89,7 +89,7 @@ class Comparison:
     def order(self, name: str) -> float:
         """Observed order of a method; nan if it was not refined, or its error is that of the whole motion."""
         refinement = self.refinements.get(name)
-        return float("nan") if refinement is None else refinement.order(_SATURATED * self.range)
+        return float("nan") if refinement is None else refinement.order(self.range)
 
     @property
     def table(self) -> list[dict[str, Any]]:
@@ -105,7 +105,7 @@ class Comparison:
                     "largest distance": float(apart.max(initial=0.0)),
                     "mean distance": float(np.sqrt(np.mean(apart**2))),
                     "order": self.order(name),
-                    "penetration": float(-np.nanmin(run.gap, initial=0.0)),
+                    "penetration": abs(float(np.nanmin(run.gap, initial=0.0))),
                     **{key: float(getattr(ledger, key)[-1]) for key in _LOST},
                 }
             )

@@ -1,17 +1,28 @@
-"""One file per time-stepping method: one step of it, never a loop."""
+"""One file per method: one step of it, never a loop."""
 
 from klapper.schemes.base import IMPACT, OPEN, SLIP, STICK, Scheme, Snapshot, Step, StepFailed, Stretch
+from klapper.schemes.event_driven import EventDriven
 from klapper.schemes.moreau import Moreau
+from klapper.schemes.ordinary import Ordinary
+from klapper.schemes.piecewise_exact import PiecewiseExact
+from klapper.schemes.regularisation_advice import RegularisationAdvice, propose_regularisation
+from klapper.schemes.regularised import Regularised
 
 __all__ = [
     "IMPACT",
     "OPEN",
     "SLIP",
     "STICK",
+    "EventDriven",
     "Moreau",
+    "Ordinary",
+    "PiecewiseExact",
+    "RegularisationAdvice",
+    "Regularised",
     "Scheme",
     "Snapshot",
     "Step",
     "StepFailed",
     "Stretch",
+    "propose_regularisation",
 ]

@@ -1,0 +1,1 @@
+"""Figures behind the page "Which method for my problem?"."""

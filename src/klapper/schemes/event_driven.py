@@ -1,0 +1,118 @@
+"""Event-driven integration: smooth motion by a method of high order, cut exactly at every event.
+
+    ẏ = (B v, v̇(t, q, v))                                                        Waltersberger (4.58), (4.59)
+
+The acceleration-level problem decides which contacts press, stick and slide; in that mode the equations are smooth and
+integrated with error control and dense output. The first event in a step (contact, stop of sliding, release, onset of
+sliding: Definition 4.1) ends it, to round-off. The integrators are those of Hairer, Nørsett and Wanner.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from klapper.mechanics.errors import InvalidModel
+from klapper.schemes.phase_equations import PhaseEquations
+from klapper.schemes.phases import Flow, Integrals, Phased
+from klapper.schemes.smooth_step import METHODS, SmoothStep, smooth_step
+
+_PAST_THE_EVENT = 1.01  # length of the step that is done again for an event, relative to the time up to it
+_EXPLICIT_REACH = 5.0  # rate times step size up to which an explicit method is stable
+_UNCONTROLLED = 1e8  # absolute tolerance of integrals that follow the motion without being part of its error
+
+
+@dataclass(frozen=True)
+class EventDriven(Phased):
+    """Events located to round-off, smooth motion to ``tolerance``.
+
+    ``method``  "dop853" (order 8), "rk45" (order 5), or "radau" (order 5, for stiff motion). Where sliding in space is
+                so slow that friction turns it faster than an explicit method can follow, "radau" takes the step
+
+    The other options are those of :class:`~klapper.schemes.phases.Phased`.
+
+    >>> EventDriven(1e-8, method="rk45").method
+    'rk45'
+    """
+
+    method: str = "dop853"
+    name = "event-driven"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.method not in METHODS:
+            raise InvalidModel(f"method is {self.method!r}; allowed are {', '.join(METHODS)}.")
+
+    def refined(self, factor: float) -> EventDriven:
+        return replace(self, tolerance=self.tolerance / factor)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"method": self.method, **super().settings}
+
+    @property
+    def citations(self) -> tuple[str, ...]:
+        return (*super().citations, "hairer1996" if self.method == "radau" else "hairer1993")
+
+    def flow(
+        self, equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarray, until: float, size: float
+    ) -> Flow:
+        y = np.concatenate([q, v, np.zeros(equations.size + 3)])
+        motion = len(q) + len(v)
+        tolerance = self.tolerance * np.sqrt(motion / len(y))  # scipy takes the mean over all of y
+        absolute = np.full(len(y), _UNCONTROLLED)
+        absolute[:motion] = tolerance
+        stiff = size > 0.0 and size * equations.turning_rate(t, q, v, size) > _EXPLICIT_REACH
+        step = smooth_step(
+            "radau" if stiff else self.method,  # type: ignore[arg-type]
+            equations.derivative,
+            t,
+            y,
+            until=until,
+            size=size,
+            relative=tolerance,
+            absolute=absolute,
+        )
+        return _IntegratedFlow(equations, step, max(step.next_size, size if step.end >= until else 0.0))
+
+    def sharpened(
+        self, equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarray, event: float
+    ) -> Flow | None:
+        """A step that ends just past the event: at its end the dense output is as accurate as the step itself."""
+        size = _PAST_THE_EVENT * (event - t)
+        flow = self.flow(equations, t, q, v, t + size, size)
+        return flow if flow.end > event else None
+
+
+class _IntegratedFlow:
+    """One step of the integrator."""
+
+    pieces = 1
+
+    def __init__(self, equations: PhaseEquations, step: SmoothStep, next_size: float) -> None:
+        self.equations, self.step = equations, step
+        self.start, self.end = step.start, step.end
+        self.next_size = next_size
+        self._last: tuple[np.ndarray, np.ndarray] | None = None
+        self.nq, self.nv = len(equations.system.coordinates), len(equations.system.velocities)
+
+    def _dense(self, times: np.ndarray) -> np.ndarray:
+        """y (k, n); states and reactions are asked for the same times one after the other."""
+        if self._last is None or self._last[0] is not times:
+            y = self.step.dense(times)
+            y[times == self.end] = self.step.after
+            self._last = (times, y)
+        return self._last[1]
+
+    def states(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        y = self._dense(times)
+        return y[:, : self.nq], y[:, self.nq : self.nq + self.nv]
+
+    def reactions(self, times: np.ndarray) -> np.ndarray:
+        return self.equations.many(times, *self.states(times))
+
+    def integrals(self, time: float) -> Integrals:
+        sums = self._dense(np.array([time]))[0, self.nq + self.nv :]
+        return Integrals(sums[:-3], float(sums[-3]), float(sums[-2]), float(sums[-1]))

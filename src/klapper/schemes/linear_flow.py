@@ -1,0 +1,452 @@
+"""Motion of a linear system in fixed contact modes, in closed form over any length of time.
+
+In the coordinates u = Lᵀ q, M = L Lᵀ, what is held and the forces that hold it are
+
+    ü = f̃ − C̃ u̇ − K̃ u + F λ,      Dᵀ u = c(t),      λ = −G⁺ (Dᵀ f̃ − c̈),   G = Dᵀ F           Waltersberger (4.58)
+
+with F = D but for sliding friction, which follows its normal force, F_N = D_N − s μ D_T (4.49). With Z, an orthonormal
+basis of what D leaves free, u = Z y + D⁺ᵀ c: nothing that is held can drift. The given functions of time are solutions
+of a linear equation themselves (1, t, t²/2, cos ωt, sin ωt), so that x = (y, ẏ, these) obeys x' = A x, and
+
+    x(t₀ + j h + r) = e^{A r} (e^{A h})^j x(t₀),      ‖A h‖ ≤ 1,  |r| ≤ h/2,
+
+a Taylor polynomial and products of powers e^{A h 2^i}. No eigenvectors are needed: rigid motion, resonance and critical
+damping are cases like all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sparse
+
+from klapper.mechanics.contacts import Contact, FrictionElement
+from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.linear_system import LinearSystem
+from klapper.mechanics.signals import Constant, Harmonic, Ramp, Signal, Sum
+from klapper.schemes.phase_equations import LinearPhaseEquations
+from klapper.schemes.phases import Integrals
+
+_RANK = 1e-10  # relative size below which a held direction counts as redundant
+_TERMS = 16  # of the Taylor polynomial over half a step: 2^-17 / 17! is far below round-off
+_FIRST, _FIRST_TERMS = 16, 12  # e^{A h} is the 16th power of a Taylor polynomial over h/16
+_QUICK = 48  # states up to which extended precision, which is not threaded, costs no more than milliseconds
+_AT_ONCE = 6144  # nodes of a quadrature
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
+
+
+class TimeFunctions:
+    """σ(t) = (1, t, t²/2, cos ω₁t, sin ω₁t, …), closed under differentiation: σ' = ``derivative`` σ.
+
+    A signal is a row of ``coefficients`` (…, s) over them.
+    """
+
+    def __init__(self, signals: Sequence[tuple[Signal, str]]) -> None:
+        found = {abs(part.angular_frequency) for signal, name in signals for part in _harmonics(signal, name)}
+        self.frequencies = np.array(sorted(found - {0.0}))
+        self.count = 3 + 2 * len(self.frequencies)
+
+    @cached_property
+    def derivative(self) -> np.ndarray:
+        matrix = np.zeros((self.count, self.count))
+        matrix[1, 0] = matrix[2, 1] = 1.0
+        for i, frequency in enumerate(self.frequencies):
+            cos, sin = 3 + 2 * i, 4 + 2 * i
+            matrix[cos, sin], matrix[sin, cos] = -frequency, frequency
+        return matrix
+
+    def values(self, time: float) -> np.ndarray:
+        angles = self.frequencies * time
+        return np.concatenate(
+            [[1.0, time, 0.5 * time**2], np.column_stack([np.cos(angles), np.sin(angles)]).ravel()]
+        )
+
+    def coefficients(self, signal: Signal) -> np.ndarray:
+        rows = np.zeros((*signal.shape, self.count))
+        for part in _parts(signal):
+            if isinstance(part, Constant):
+                rows[..., 0] += part.amount
+            elif isinstance(part, Ramp):
+                rows[..., 0] += part.start
+                rows[..., 1] += part.speed
+            elif isinstance(part, Harmonic):
+                self._add_harmonic(rows, part)
+        return rows
+
+    def _add_harmonic(self, rows: np.ndarray, part: Harmonic) -> None:
+        frequency, phase = part.angular_frequency, part.phase
+        if frequency == 0.0:
+            rows[..., 0] += part.amplitude * np.cos(phase)
+            return
+        cos = 3 + 2 * int(np.searchsorted(self.frequencies, abs(frequency)))
+        rows[..., cos] += part.amplitude * np.cos(phase)
+        rows[..., cos + 1] -= part.amplitude * np.sin(phase) * np.sign(frequency)
+
+    def integral(self, rows: np.ndarray) -> np.ndarray:
+        """Coefficients of an antiderivative; that of t²/2 is not among the functions and must not be needed."""
+        result = np.zeros_like(rows)
+        result[..., 1:3] = rows[..., 0:2]
+        for i, frequency in enumerate(self.frequencies):
+            cos, sin = 3 + 2 * i, 4 + 2 * i
+            result[..., sin], result[..., cos] = rows[..., cos] / frequency, -rows[..., sin] / frequency
+        return result
+
+
+class LinearModel:
+    """The matrices and given functions of a linear system, in coordinates in which the mass is the identity.
+
+    Refuses, by name, what has no closed form: forces, walls or belts that are arbitrary functions of time.
+    """
+
+    def __init__(self, system: LinearSystem) -> None:
+        self.system = system
+        n = system.size
+        parts = system.contacts.parts
+        signals = [(system.load, "the force")]
+        signals += [(part.gap, f"the gap of {part.called}") for part in parts if isinstance(part, Contact)]
+        signals += [(part.tangential_rate, f"the tangential_rate of {part.called}") for part in parts]
+        signals += [(part.offset, f"the offset of {part.called}") for part in system.constraint_parts]
+        self.functions = TimeFunctions(signals)
+        coefficients = self.functions.coefficients
+        self.factor = np.linalg.cholesky(_dense(system.mass_matrix))
+        self.inverse_factor = scipy.linalg.solve_triangular(self.factor, np.eye(n), lower=True)
+        self.load = self.lighter(coefficients(system.load))
+        self.rate_matrix = self._scaled(system.rate_matrix)
+        self.position_matrix = self._scaled(system.position_matrix)
+        self.gap = np.array(
+            [coefficients(part.gap) if isinstance(part, Contact) else self._nothing for part in parts]
+        )
+        self.gap = self.gap.reshape(len(parts), self.functions.count)
+        self.belt = self._tangential_rates(parts)
+        self.offset = np.array([coefficients(part.offset) for part in system.constraint_parts])
+        self.offset = self.offset.reshape(len(system.constraint_parts), self.functions.count)
+        self.normal = _dense(system.normal_directions).reshape(n, -1)
+        self.tangential = _dense(system.tangential_directions).reshape(n, -1)
+        self.bilateral = _dense(system.constraint_matrix).reshape(n, -1)
+
+    @property
+    def _nothing(self) -> np.ndarray:
+        return np.zeros(self.functions.count)
+
+    def lighter(self, columns: np.ndarray) -> np.ndarray:
+        """L⁻¹ of forces or directions (n, k)."""
+        return self.inverse_factor @ columns
+
+    def _scaled(self, matrix: Any) -> np.ndarray:
+        if matrix is None:
+            return np.zeros(self.factor.shape)
+        return self.lighter(self.lighter(_dense(matrix)).T).T
+
+    def _tangential_rates(self, parts: Sequence[Contact | FrictionElement]) -> np.ndarray:
+        """a_T (m d, s), contact by contact."""
+        d = self.system.contacts.tangential
+        rows = np.zeros((len(parts), d, self.functions.count))
+        for row, part in zip(rows, parts, strict=True):
+            given = self.functions.coefficients(part.tangential_rate)
+            if d:
+                row[: max(len(given), 1) if given.ndim == 2 else 1] = given
+        return rows.reshape(len(parts) * d, self.functions.count)
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """What is held in a phase, and the forces of it; all arrays in the coordinates of the system.
+
+    ``directions``    (n, h) whose motion is given
+    ``place``         (h, s) coefficients of −Dᵀ q over the given functions of time, up to a constant where
+    ``free_place``    (h,) is True: there the place reached is kept, as in sticking
+    ``forces``        (n, h) columns by which the unknown forces act: the directions, with the sliding friction that
+                      follows them
+    ``given_force``   (n,) [N] sliding friction of given limits
+    ``preferred``     (h,) [N]: where the forces are not unique, those nearest to these are taken
+    """
+
+    directions: np.ndarray
+    place: np.ndarray
+    free_place: np.ndarray
+    forces: np.ndarray
+    given_force: np.ndarray
+    preferred: np.ndarray
+
+    @staticmethod
+    def of(model: LinearModel, equations: LinearPhaseEquations) -> Held:
+        """What the modes of a phase hold; sliding in the plane keeps its sense."""
+        matrix, given = equations.distribution(equations.sense, equations.at_rest)
+        patches = slice(len(equations.normal), equations.size - len(model.offset))
+        belts = (equations.which[equations.patch, None] * equations.d + np.arange(equations.d)).ravel()
+        belt = model.functions.integral(model.belt[belts]) * equations.scale.reshape(-1, 1)
+        place = np.concatenate([model.gap[equations.which[equations.normal]], belt, model.offset])
+        kept = np.zeros(equations.size, dtype=bool)
+        kept[patches] = True
+        held = equations.held
+        return Held(
+            equations.columns[:, held],
+            place[held],
+            kept[held],
+            equations.columns @ matrix,
+            equations.columns @ given,
+            equations.modes.reference[held],
+        )
+
+
+class LinearPhase:
+    """The closed-form motion in one set of modes, whatever the start.
+
+    Rows of the matrices below act on the extended state x (N,) = (y, ẏ, σ, κ), κ being the places kept by sticking.
+    """
+
+    def __init__(self, model: LinearModel, held: Held) -> None:
+        self.model, self.held = model, held
+        functions = model.functions
+        directions, forces = model.lighter(held.directions), model.lighter(held.forces)
+        h = directions.shape[1]
+        self.free, self._reach = _split(directions)
+        m, s = self.free.shape[1], functions.count
+        kept = np.flatnonzero(held.free_place)
+        size = 2 * m + s + len(kept)
+        self.size, self._moving, self._signals = size, 2 * m, slice(2 * m, 2 * m + s)
+
+        place = np.zeros((h, size))
+        place[:, self._signals] = -held.place
+        place[kept, 2 * m + s + np.arange(len(kept))] = 1.0
+        speed, change = np.zeros((h, size)), np.zeros((h, size))
+        speed[:, self._signals] = -held.place @ functions.derivative
+        change[:, self._signals] = -held.place @ functions.derivative @ functions.derivative
+        self._scaled_position = self._reach @ place
+        self._scaled_position[:, :m] += self.free
+        self._scaled_velocity = self._reach @ speed
+        self._scaled_velocity[:, m : 2 * m] += self.free
+
+        applied = -model.rate_matrix @ self._scaled_velocity - model.position_matrix @ self._scaled_position
+        applied[:, self._signals] += model.load
+        applied[:, 2 * m] += model.lighter(held.given_force[:, None])[:, 0]
+        inverse, null = _pseudo_inverse(directions.T @ forces)
+        self.determined = not null.any()
+        self.force_rows = inverse @ (change - directions.T @ applied)
+        self.force_rows[:, 2 * m] += null @ held.preferred
+        moved = self.free.T @ (applied + forces @ self.force_rows)
+
+        self.matrix = np.zeros((size, size))
+        self.matrix[:m, m : 2 * m] = np.eye(m)
+        self.matrix[m : 2 * m] = moved
+        self.matrix[self._signals, self._signals] = functions.derivative
+        self.position_rows = model.inverse_factor.T @ self._scaled_position
+        self.velocity_rows = model.inverse_factor.T @ self._scaled_velocity
+        self.exponential = Exponential(self.matrix, self._units())
+
+    @cached_property
+    def fastest(self) -> float:
+        """Highest angular frequency [rad/s] of free vibrations and given functions."""
+        own = np.abs(np.linalg.eigvals(self.matrix[: self._moving, : self._moving]).imag).max(initial=0.0)
+        return float(max(own, self.model.functions.frequencies.max(initial=0.0)))
+
+    def start(self, time: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Extended state (N,); what q and v have of held motions is replaced by what is given."""
+        u, w = self.model.factor.T @ q, self.model.factor.T @ v
+        kept = (self.held.directions.T @ q)[self.held.free_place]
+        functions = self.model.functions.values(time)
+        kept = kept + self.held.place[self.held.free_place] @ functions
+        return np.concatenate([self.free.T @ u, self.free.T @ w, functions, kept])
+
+    def _units(self) -> np.ndarray:
+        """Powers of two (N,) in which the states are measured, so that all entries of A are of one size or less."""
+        m = self._moving // 2
+        a = self.matrix
+        rate = np.linalg.norm(a[m : 2 * m, m : 2 * m], 2) if m else 0.0
+        square = np.linalg.norm(a[m : 2 * m, :m], 2) if m else 0.0
+        fastest = max(rate, np.sqrt(square), self.model.functions.frequencies.max(initial=0.0)) or 1.0
+        acts = np.linalg.norm(a[m : 2 * m], axis=0)
+        units = np.ones(self.size)
+        units[:m] = 1.0 / fastest
+        units[2 * m :] = fastest / np.where(acts[2 * m :] > 0.0, acts[2 * m :], fastest)
+        one, line, square_of_time = 2 * m, 2 * m + 1, 2 * m + 2
+        units[line] = min(units[line], units[square_of_time] * fastest)
+        units[one] = min(units[one], units[line] * fastest)
+        for cos in range(2 * m + 3, self._signals.stop, 2):
+            units[cos : cos + 2] = units[cos : cos + 2].min()
+        return 2.0 ** np.round(np.log2(units))
+
+
+class LinearFlow:
+    """The motion from one state on, a :class:`~klapper.schemes.phases.Flow` without any step size."""
+
+    next_size = 0.0
+
+    def __init__(
+        self,
+        phase: LinearPhase,
+        equations: LinearPhaseEquations,
+        start: float,
+        q: np.ndarray,
+        v: np.ndarray,
+        end: float,
+    ) -> None:
+        self._phase, self._equations = phase, equations
+        self.start, self.end = start, end
+        self.pieces = max(int(np.ceil((end - start) * phase.fastest / np.pi)), 1)
+        self._from = phase.start(start, q, v)
+        matrix, given = equations.distribution(equations.sense, equations.at_rest)
+        self._reactions = matrix @ phase.force_rows
+        self._given = given
+        self._last = (np.zeros(0), np.zeros((0, phase.size)))
+
+    def states(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Positions (k, n) [m] and velocities (k, n) [m/s] at times (k,) [s]."""
+        extended = self._at(times)
+        return extended @ self._phase.position_rows.T, extended @ self._phase.velocity_rows.T
+
+    def reactions(self, times: np.ndarray) -> np.ndarray:
+        """Forces (k, r) [N] in the order of the rows of the phase's equations."""
+        return self._at(times) @ self._reactions.T + self._given
+
+    def integrals(self, time: float) -> Integrals:
+        """Impulses and works from the start up to a time, by Gauss and Legendre to round-off."""
+        times, weights = quadrature(self.start, time, 2.0 * self._phase.exponential.step)
+        impulses, works = np.zeros(self._equations.size), np.zeros(3)
+        for first in range(0, len(times), _AT_ONCE):
+            part = slice(first, first + _AT_ONCE)
+            impulses += weights[part] @ self.reactions(times[part])
+            works += weights[part] @ self._powers(times[part])
+        return Integrals(impulses, *works.tolist())
+
+    def _powers(self, times: np.ndarray) -> np.ndarray:
+        """Powers (k, 3) [W] of loads with walls and belts, of damping and of friction."""
+        equations, system = self._equations, self._phase.model.system
+        (q, v), forces = self.states(times), self.reactions(times)
+        patches = slice(len(equations.normal), equations.size - len(system.constraints))
+        powers = np.zeros((len(times), 3))
+        if not system.load.constant:
+            powers[:, 0] = np.sum(v * system.load.value(times), axis=1)
+        if system.circulatory is not None:
+            powers[:, 0] -= np.sum(v * (system.circulatory @ q.T).T, axis=1)
+        powers[:, 0] -= np.sum(forces * equations.rates(times), axis=1)
+        if system.damping is not None:
+            powers[:, 1] = np.sum(v * (system.damping @ v.T).T, axis=1)
+        slips = equations.slips(times, q, v).reshape(len(times), -1)
+        powers[:, 2] = -np.sum(forces[:, patches] * slips, axis=1)
+        return powers
+
+    def _at(self, times: np.ndarray) -> np.ndarray:
+        if not np.array_equal(times, self._last[0]):
+            extended = self._phase.exponential(np.asarray(times) - self.start, self._from)
+            self._last = (np.array(times), extended)
+        return self._last[1]
+
+
+class Exponential:
+    """x(τ) = e^{A τ} x₀ at many times.
+
+    ``units`` (N,) powers of two in which the states are measured
+    """
+
+    def __init__(self, matrix: np.ndarray, units: np.ndarray) -> None:
+        self._units = units
+        scaled = matrix * units / units[:, None]
+        size = float(np.linalg.norm(scaled, 2)) if matrix.size else 0.0
+        self.step = 2.0 ** -np.ceil(np.log2(size)) if size > 0.0 else 1.0
+        self._matrix = scaled * self.step
+        terms = [np.eye(len(matrix))]
+        for k in range(1, _TERMS + 1):
+            terms.append(self._matrix @ terms[-1] / k)
+        self._taylor = np.array(terms)
+        self._powers: list[np.ndarray] = []
+        self._precise: Any = None
+
+    def __call__(self, durations: np.ndarray, start: np.ndarray) -> np.ndarray:
+        """States (k, N) after the durations (k,) [s] from the state (N,)."""
+        number = np.rint(durations / self.step)
+        rest = durations / self.step - number
+        which, place = np.unique(number.astype(np.int64), return_inverse=True)
+        powers = rest ** np.arange(_TERMS + 1)[:, None]
+        with np.errstate(over="ignore", invalid="ignore"):
+            series = self._taylor @ self._after_steps(which, start / self._units)
+            return np.einsum("knj,kj->jn", series[:, :, place], powers) * self._units
+
+    def _after_steps(self, number: np.ndarray, start: np.ndarray) -> np.ndarray:
+        """States (N, J) after whole numbers (J,) of steps."""
+        states = np.tile(start[:, None], len(number))
+        for i in range(int(number.max(initial=0)).bit_length()):
+            odd = (number >> i) & 1 == 1
+            if odd.all():
+                states = self._power(i) @ states
+            elif odd.any():
+                states[:, odd] = self._power(i) @ states[:, odd]
+        return states
+
+    def _power(self, i: int) -> np.ndarray:
+        """e^{A h 2^i}; products in extended precision where that is quick, so that phases stay right for long."""
+        if self._precise is None:
+            precision: Any = np.longdouble if len(self._matrix) <= _QUICK else np.double
+            first: Any = self._matrix.astype(precision) / _FIRST
+            total: Any = np.eye(len(first), dtype=precision)
+            term = total
+            for k in range(1, _FIRST_TERMS + 1):
+                term = first @ term / k
+                total = total + term
+            for _ in range(_FIRST.bit_length() - 1):
+                total = total @ total
+            self._precise = total
+            self._powers.append(total.astype(float))
+        while len(self._powers) <= i:
+            self._precise = self._precise @ self._precise
+            self._powers.append(self._precise.astype(float))
+        return self._powers[i]
+
+
+def quadrature(start: float, end: float, longest: float) -> tuple[np.ndarray, np.ndarray]:
+    """Times and weights of Gauss and Legendre on equal parts of an interval, none longer than ``longest``."""
+    parts = max(int(np.ceil((end - start) / longest)), 1)
+    edges = np.linspace(start, end, parts + 1)
+    half = 0.5 * np.diff(edges)[:, None]
+    times = 0.5 * (edges[:-1] + edges[1:])[:, None] + half * _NODES
+    return times.ravel(), (half * _WEIGHTS).ravel()
+
+
+def _parts(signal: Signal) -> list[Signal]:
+    return [inner for part in signal.parts for inner in _parts(part)] if isinstance(signal, Sum) else [signal]
+
+
+def _harmonics(signal: Signal, name: str) -> list[Harmonic]:
+    parts = _parts(signal)
+    for part in parts:
+        if not isinstance(part, Constant | Ramp | Harmonic):
+            raise InvalidModel(
+                f"{name} is a {type(part).__name__}, which has no closed form; give it as a sum of Constant, Ramp and "
+                f"Harmonic signals, or use EventDriven."
+            )
+    return [part for part in parts if isinstance(part, Harmonic)]
+
+
+def _dense(matrix: Any) -> np.ndarray:
+    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix, dtype=float)
+
+
+def _split(directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Orthonormal basis (n, n − r) of what is free, and the pseudo-inverse (n, h) of Dᵀ."""
+    n, h = directions.shape
+    if h == 0:
+        return np.eye(n), np.zeros((n, 0))
+    unit = np.linalg.norm(directions, axis=0)
+    unit = np.where(unit > 0.0, unit, 1.0)
+    left, values, right = np.linalg.svd(directions / unit, full_matrices=True)
+    rank = int(np.count_nonzero(values > _RANK * values.max(initial=0.0)))
+    reach = (left[:, :rank] / values[:rank]) @ right[:rank] / unit
+    return left[:, rank:], reach
+
+
+def _pseudo_inverse(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """G⁺ and the projector onto what G does not see, both measured by the diagonal of G."""
+    if matrix.size == 0:
+        return matrix.T, matrix.T
+    unit = np.sqrt(np.abs(matrix.diagonal()))
+    unit = np.where(unit > 0.0, unit, 1.0)
+    left, values, right = np.linalg.svd(matrix / np.outer(unit, unit))
+    kept = values > _RANK * values.max(initial=0.0)
+    inverse = (right[kept].T / values[kept]) @ left[:, kept].T / np.outer(unit, unit)
+    null = (right[~kept].T @ right[~kept]) * unit / unit[:, None]
+    return inverse, null

@@ -1,0 +1,208 @@
+"""The event functions of a phase: each is above zero as long as its contact keeps its mode.
+
+    i)   g of the contacts that do not press          ii)  sliding speed along the sense
+    iii) λ_N of the pressed contacts                  iv)  ρ² − |λ_T|² of the sticking patches, ρ = limit + μ λ_N
+
+Waltersberger, Definition 4.1. In the plane iv) is ρ − λ_T and ρ + λ_T. In space a sliding patch stops when its velocity
+along the sense it had at the start of the step falls to the slip speed and not much is left across; if more is left,
+the velocity has only turned, and the sense is renewed, (4.65)-(4.69). A gap that the projection of others has left a
+little below zero is measured from there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from klapper.schemes.first_crossing import Crossing, first_crossing
+from klapper.schemes.phase_equations import PhaseEquations
+from klapper.schemes.phase_modes import RELEASE, SLIDING, SLIP, STARTING, STOP, TOUCH, TURN
+
+if TYPE_CHECKING:
+    from klapper.schemes.phases import Flow
+
+_FORCE_NOISE = 1e-9  # of the forces that balance at a contact
+_ROUND_OFF = 64.0 * float(np.finfo(float).eps)
+
+
+class PhaseWatch:
+    """Event functions of a flow, and what their first crossing means.
+
+    ``tolerance`` [m] is the error allowed to positions, ``slip_speed`` [m/s] that at which sliding stops in space.
+    """
+
+    def __init__(self, equations: PhaseEquations, flow: Flow, tolerance: float, slip_speed: float) -> None:
+        self.equations, self.flow, self.slip_speed = equations, flow, slip_speed
+        system, modes, d = equations.system, equations.modes, equations.d
+        ends = np.array([flow.start, flow.end])
+        q, v = flow.states(ends)
+        near = np.union1d(system.near(flow.start, q[0]), system.near(flow.end, q[1])).astype(np.int64)
+        near = near[system.contacts.laws(near).normal]
+        self.watched = near[~np.isin(near, modes.contact[modes.pressed])]
+        self.depth = np.maximum(-equations.gaps(ends[:1], q[:1], self.watched)[0], 0.0)
+        lengths = max(1e-3 * tolerance, _ROUND_OFF * float(np.abs(q).max(initial=0.0)))
+        self.follows = follows = np.isin(self.watched, modes.contact)
+        speeds = max(1e-3 * slip_speed, _ROUND_OFF * float(np.abs(v).max(initial=0.0)))
+        forces = self._force_noise(q[0], v[0]) if equations.size else np.zeros(0)
+        meanings: list[tuple[int, int]] = [(TOUCH, int(i)) for i in self.watched]
+        noise = list(np.where(follows, max(10.0 * tolerance, lengths), lengths))
+        meanings += [(RELEASE, int(i)) for i in modes.contact[equations.normal]]
+        noise += list(forces[: len(equations.normal)])
+        self.kinetic = len(equations.normal) > 0
+        for patch in equations.sticking:
+            contact, limit = (
+                int(modes.contact[equations.patch[patch]]),
+                forces[equations.patch_rows[patch]].max(),
+            )
+            meanings += [(SLIP, contact)] * (2 if d == 1 else 1)
+            noise += [limit] * (2 if d == 1 else 1)
+            self.kinetic = True
+        for patch in equations.sliding:
+            contact = int(modes.contact[equations.patch[patch]])
+            meanings.append((STOP, contact))
+            noise.append(speeds)
+            if d == 2 and modes.grip[equations.patch[patch]] == STARTING:
+                meanings.append((TURN, contact))
+                noise.append(speeds)
+        self.meanings = np.array(meanings, dtype=np.int64).reshape(-1, 2)
+        self.noise = np.array(noise, dtype=float)
+        self._limit_scale = self._first_limits() if d == 2 and len(equations.sticking) else None
+
+    def _force_noise(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Forces (r,) [N] that count as zero: a share of those that balance, and the round-off of all others."""
+        equations, t = self.equations, self.flow.start
+        rows, inverse = equations.rows(t, q, v), equations.inverse(q)
+        free = inverse(equations.system.force(t, q, v))
+        own = np.einsum("nr,nr->r", rows.columns, np.asarray(inverse(rows.columns)))
+        terms = np.abs(rows.columns).T @ np.abs(free) + np.abs(rows.bias)
+        forces = np.abs(self.flow.reactions(np.array([t]))[0])
+        scale = terms / np.where(own > 0.0, own, np.inf) + forces.max(initial=0.0)
+        times = np.linspace(t, self.flow.end, 3)
+        applied = [
+            equations.system.force(*state) for state in zip(times, *self.flow.states(times), strict=True)
+        ]
+        elsewhere = _ROUND_OFF * float(np.abs(applied).max(initial=0.0))
+        return np.maximum(_FORCE_NOISE * scale, max(elsewhere, 1e-300))
+
+    def _first_limits(self) -> np.ndarray:
+        forces = self.flow.reactions(np.array([self.flow.start]))[0]
+        limits = self.limits(forces[None])[0]
+        return np.where(limits > 0.0, limits, max(float(np.abs(forces).max(initial=0.0)), 1e-300))
+
+    def limits(self, forces: np.ndarray) -> np.ndarray:
+        """Friction limits ρ (k, s) [N] of all patches at rest."""
+        equations = self.equations
+        return equations.limit + forces[:, : len(equations.normal)] @ equations.at_rest.T
+
+    def functions(self, times: np.ndarray) -> np.ndarray:
+        """Values (k, m) of all event functions at times (k,)."""
+        equations, d = self.equations, self.equations.d
+        q, v = self.flow.states(times)
+        parts = [equations.gaps(times, q, self.watched) + self.depth]
+        if self.kinetic:
+            forces = self.flow.reactions(times)
+            parts.append(forces[:, : len(equations.normal)])
+            if len(equations.sticking):
+                limits = self.limits(forces)
+                for patch in equations.sticking:
+                    force = forces[:, equations.patch_rows[patch]]
+                    rho = limits[:, patch : patch + 1]
+                    if d == 1:
+                        parts += [rho - force, rho + force]
+                    else:
+                        assert self._limit_scale is not None
+                        squares = np.sum(force**2, axis=1, keepdims=True)
+                        parts.append((rho**2 - squares) / (2.0 * self._limit_scale[patch]))
+        if len(equations.sliding):
+            slip = equations.slips(times, q, v)
+            for patch in equations.sliding:
+                along = slip[:, patch] @ equations.sense[patch]
+                if d == 1:
+                    parts.append(along[:, None])
+                elif equations.modes.grip[equations.patch[patch]] == SLIDING:
+                    parts.append(along[:, None] - self.slip_speed)
+                else:
+                    squares = np.sum(slip[:, patch] ** 2, axis=1)
+                    begun = (2.0 * self.slip_speed) ** 2 - squares
+                    parts += [along[:, None], begun[:, None] / (4.0 * self.slip_speed)]
+        return np.concatenate(parts, axis=1)
+
+    def first(self) -> tuple[float, np.ndarray] | None:
+        """Time [s] of the first event and its (e, 2) kinds and contacts, or None."""
+        if len(self.noise) == 0:
+            return None
+        found: Crossing | None = first_crossing(
+            self.functions, self.flow.start, self.flow.end, self.noise, pieces=self.flow.pieces
+        )
+        time, which = (self.flow.end, np.zeros(0, int)) if found is None else (found.time, found.which)
+        if found is not None and time == self.flow.start:
+            time, which = self._after_short_rise(which, self.flow.end)
+        early = self._unnoticed(time)
+        if early.size:
+            before, sooner = self._after_short_rise(early, time)
+            if before > self.flow.start and (before < time or which.size == 0):
+                time, which = before, sooner
+        if which.size == 0:
+            return None
+        return time, self._stops_or_turns(time, np.unique(self.meanings[which], axis=0))
+
+    def _unnoticed(self, time: float) -> np.ndarray:
+        """Gaps that have fallen below zero before ``time`` by less than their noise: flights that ended."""
+        if len(self.watched) == 0 or time == self.flow.start:
+            return np.zeros(0, int)
+        at = np.array([time])
+        q, _ = self.flow.states(at)
+        gaps = self.equations.gaps(at, q, self.watched)[0] + self.depth
+        reach = _ROUND_OFF * float(np.abs(q).max(initial=0.0))
+        below = gaps < -np.maximum(reach, 1e-300)
+        return np.flatnonzero(below & (gaps >= -self.noise[: len(gaps)]) & ~self.follows)
+
+    def _after_short_rise(self, which: np.ndarray, end: float) -> tuple[float, np.ndarray]:
+        """Where functions that begin at zero really fall, if they first rise by less than their noise.
+
+        Such are the gaps after the last impacts of a series: the flight is short, but not nothing.
+        """
+        start, length = self.flow.start, end - self.flow.start
+        times = start + length * 0.5 ** np.arange(52, -1, -1.0)
+        values = self._values(times, which)
+        zeros = np.full(len(which), start)
+        for k, (j, course) in enumerate(zip(which, values.T, strict=True)):
+            deep = course < -self.noise[j]
+            low = int(np.argmax(deep)) if deep.any() else len(course) - 1
+            above = np.flatnonzero(course[:low] > 0.0)
+            if above.size:
+                last = int(above[-1])
+                zeros[k] = self._bisected(int(j), float(times[last]), float(times[last + 1]))
+        first = zeros.min()
+        return float(first), which[zeros <= first + 4.0 * np.spacing(abs(first))]
+
+    def _values(self, times: np.ndarray, which: np.ndarray) -> np.ndarray:
+        """Values (k, w) of some of the functions; gaps cost less than forces."""
+        if np.all(which < len(self.watched)):
+            gaps = self.equations.gaps(times, self.flow.states(times)[0], self.watched[which])
+            return gaps + self.depth[which]
+        return self.functions(times)[:, which]
+
+    def _bisected(self, number: int, above: float, below: float) -> float:
+        """The zero of one function between a time above zero and one not above."""
+        while below - above > 2.0 * np.spacing(abs(below)):
+            times = np.linspace(above, below, 34)
+            after = int(np.argmax(self._values(times, np.array([number]))[1:, 0] <= 0.0)) + 1
+            above, below = float(times[after - 1]), float(times[after])
+        return below
+
+    def _stops_or_turns(self, time: float, events: np.ndarray) -> np.ndarray:
+        """In space: a patch that is still sliding across its sense has turned, not stopped."""
+        equations = self.equations
+        if equations.d != 2 or not np.any(events[:, 0] == STOP):
+            return events
+        q, v = self.flow.states(np.array([time]))
+        speed = np.linalg.norm(equations.slips(np.array([time]), q, v)[0], axis=1)
+        contact = equations.modes.contact[equations.patch]
+        events = events.copy()
+        for event in events:
+            patch = int(np.flatnonzero(contact == event[1])[0]) if event[0] == STOP else -1
+            if patch >= 0 and equations.following[patch] and speed[patch] > 2.0 * self.slip_speed:
+                event[0] = TURN
+        return events

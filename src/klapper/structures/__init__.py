@@ -1,0 +1,27 @@
+"""Structures as linear systems: beams, frames, line contact, matrices from other programs."""
+
+from klapper.structures.assembly import Assembly
+from klapper.structures.bar import Bar
+from klapper.structures.beam import Beam
+from klapper.structures.frame import Frame
+from klapper.structures.imported import ImportedStructure
+from klapper.structures.line import Line
+from klapper.structures.line_contact import LineContact
+from klapper.structures.material import Material
+from klapper.structures.member import Member
+from klapper.structures.section import Section
+from klapper.structures.structure import Structure
+
+__all__ = [
+    "Assembly",
+    "Bar",
+    "Beam",
+    "Frame",
+    "ImportedStructure",
+    "Line",
+    "LineContact",
+    "Material",
+    "Member",
+    "Section",
+    "Structure",
+]

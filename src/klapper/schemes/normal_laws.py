@@ -68,10 +68,13 @@ class NormalBranches:
         """What falls through zero where a pressing contact stops to press (k,): its force, without damping −g."""
         return np.where(self.damping > 0.0, self.trial(gap, rate), -gap)
 
-    def release_terms(self, gap: np.ndarray, rate: np.ndarray, place: float) -> np.ndarray:
-        """Size of the terms of ``release`` (k,), for judging its rounding; ``place`` [m] is that of the positions."""
+    def release_terms(self, gap: np.ndarray, rate: np.ndarray, place: float, pace: float) -> np.ndarray:
+        """Size of the terms of ``release`` (k,), for judging its rounding.
+
+        ``place`` [m] and ``pace`` [m/s] are those of positions and velocities.
+        """
         slope = self.exponent * self.stiffness * (self.stiffness * np.abs(gap)) ** (self.exponent - 1.0)
-        with_damper = np.abs(self.elastic(gap)) + slope * place + self.damping * np.abs(rate)
+        with_damper = np.abs(self.elastic(gap)) + slope * place + self.damping * (np.abs(rate) + pace)
         return np.where(self.damping > 0.0, with_damper, np.abs(gap) + place)
 
     def stored(self, gap: np.ndarray, layer: np.ndarray, inside: np.ndarray) -> np.ndarray:

@@ -244,7 +244,7 @@ class Phase:
             now = self._kinematics(t, q, v, spring)
             pressing, idle = self.presses, self.mode == IDLE
             release = self.normal.release(now.gap, now.gap_rate)
-            sizes = self.normal.release_terms(now.gap, now.gap_rate, place)
+            sizes = self.normal.release_terms(now.gap, now.gap_rate, place, float(np.abs(v).max(initial=0.0)))
             values += [release[pressing], -release[idle], -now.gap[idle]]
             terms += [sizes[pressing], sizes[idle], np.abs(now.gap[idle]) + place]
             if self.rough:

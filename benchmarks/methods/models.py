@@ -45,8 +45,8 @@ def belt_masses() -> LinearSystem:
     """Two coupled masses on a belt with dry friction of given limit."""
     stiffness = np.array([[60.0, -20.0], [-20.0, 45.0]])
     joints = [
-        FrictionElement("left", tangents=[[1.0, 0.0]], limit=6.0, tangential_rate=-0.35),
-        FrictionElement("right", tangents=[[0.0, 1.0]], limit=4.0, tangential_rate=-0.35),
+        FrictionElement("left", tangents=[[1.0, 0.0]], limit=6.0, tangential_rate=-0.347),
+        FrictionElement("right", tangents=[[0.0, 1.0]], limit=4.0, tangential_rate=-0.347),
     ]
     return LinearSystem(
         [1.0, 1.5],

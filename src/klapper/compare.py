@@ -10,7 +10,7 @@ Neither stops the others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from klapper.mechanics.system import System
 from klapper.results import Run
 from klapper.results.comparison import Comparison, Refinement
 from klapper.schemes.base import Scheme
-from klapper.simulate import SimulationFailed, simulate
+from klapper.simulate import SimulationFailed, require_arguments, simulate
 
 __all__ = ["compare"]
 
@@ -49,8 +49,10 @@ def compare(
     ``progress``   see :func:`klapper.simulate.simulate`
     """
     named = _named(methods)
-    if not (isinstance(samples, int) and samples >= 2):
-        raise InvalidModel(f"samples is {samples!r}; allowed are whole numbers from 2 on.")
+    require_arguments(system, until, next(iter(named.values())), None)
+    for name, count, least in (("samples", samples, 2), ("refine", refine, 0)):
+        if not (isinstance(count, int | np.integer) and not isinstance(count, bool) and count >= least):
+            raise InvalidModel(f"{name} is {count!r}; allowed are whole numbers from {least} on.")
     times = np.linspace(system.start.time, float(until), samples + 1)[1:]
     runs: dict[str, Run] = {}
     seconds: dict[str, float] = {}
@@ -58,7 +60,7 @@ def compare(
     failed: dict[str, str] = {}
     for name, scheme in named.items():
         try:
-            runs[name], seconds[name] = _timed(system, until, _sampled(scheme, times), progress)
+            runs[name], seconds[name] = _timed(system, until, scheme, times, progress)
         except InvalidModel as error:
             refused[name] = str(error)
         except SimulationFailed as error:
@@ -80,15 +82,17 @@ def _named(methods: Any) -> dict[str, Scheme]:
     """Methods by name; several schemes of one kind are told apart by their settings."""
     if isinstance(methods, Mapping):
         named = dict(methods)
+    elif not isinstance(methods, Iterable):
+        raise InvalidModel(f"methods is {methods!r}; give a list of schemes, or schemes by name.")
     else:
         schemes = list(methods)
         kinds = [getattr(scheme, "name", repr(scheme)) for scheme in schemes]
         named = {}
         for scheme, kind in zip(schemes, kinds, strict=True):
-            name = kind if kinds.count(kind) == 1 else f"{kind} {_difference(scheme, schemes)}"
+            name = kind if kinds.count(kind) == 1 else f"{kind} {_difference(scheme, schemes)}".strip()
             named[name if name not in named else f"{name} ({len(named) + 1})"] = scheme
     for name, scheme in named.items():
-        if not hasattr(scheme, "init") or not hasattr(scheme, "step"):
+        if isinstance(scheme, type) or not hasattr(scheme, "init") or not hasattr(scheme, "step"):
             raise InvalidModel(f"method '{name}' is {scheme!r}; allowed are schemes of klapper.schemes.")
     if not named:
         raise InvalidModel("methods is empty; give at least one scheme of klapper.schemes.")
@@ -97,6 +101,8 @@ def _named(methods: Any) -> dict[str, Scheme]:
 
 def _difference(scheme: Scheme, schemes: Sequence[Scheme]) -> str:
     """The settings in which a scheme differs from others of its kind, e.g. "step 0.001"."""
+    if isinstance(scheme, type) or not hasattr(scheme, "settings"):
+        return ""
     others = [other.settings for other in schemes if other.name == scheme.name and other is not scheme]
     own = scheme.settings
     return ", ".join(
@@ -113,11 +119,16 @@ def _sampled(scheme: Scheme, times: np.ndarray) -> Scheme:
     return scheme
 
 
-def _timed(system: System, until: float, scheme: Scheme, progress: bool | None) -> tuple[Run, float]:
-    run = simulate(system, until, scheme, progress=progress)
+def _timed(
+    system: System, until: float, scheme: Scheme, times: np.ndarray, progress: bool | None
+) -> tuple[Run, float]:
+    """The run with samples at the common times, and the seconds that the scheme takes without them."""
+    sampled = _sampled(scheme, times)
+    run = simulate(system, until, sampled, progress=progress)
     taken = float(run.about["wall_time"])
-    if taken < _SHORT:
-        taken = min(taken, float(simulate(system, until, scheme, progress=False).about["wall_time"]))
+    if sampled is not scheme or taken < _SHORT:
+        alone = float(simulate(system, until, scheme, progress=False).about["wall_time"])
+        taken = alone if sampled is not scheme else min(taken, alone)
     return run, taken
 
 
@@ -151,7 +162,7 @@ def _refined(
         if finer is None:
             break
         try:
-            run, cost = _timed(system, until, _sampled(finer, times), progress)
+            run, cost = _timed(system, until, finer, times, progress)
         except SimulationFailed:
             break
         factors.append(2.0**halving)

@@ -63,7 +63,7 @@ def simulate(
     Ctrl-C ends the run early and keeps what there is (status "interrupted"). A step without a verified answer raises
     :class:`SimulationFailed`, which holds the run so far.
     """
-    _require_arguments(system, until, scheme, every)
+    require_arguments(system, until, scheme, every)
     loop = _Loop(system, scheme, float(until), every)
     shown = progress_for(progress, system.start.time, float(until))
     if store is None:
@@ -82,14 +82,14 @@ def simulate(
         return loop.run(parts, shown)
 
 
-def _require_arguments(system: Any, until: Any, scheme: Any, every: Any) -> None:
+def require_arguments(system: Any, until: Any, scheme: Any, every: Any) -> None:
     """Refuse what cannot be simulated, before anything is computed."""
     if not hasattr(system, "start") or not hasattr(system, "contacts"):
         raise InvalidModel(
             f"system is {system!r}; allowed are a LinearSystem, a FunctionSystem, a built model of bodies, or whatever "
             f"keeps the contract of klapper.mechanics.System."
         )
-    if not hasattr(scheme, "init") or not hasattr(scheme, "step"):
+    if isinstance(scheme, type) or not hasattr(scheme, "init") or not hasattr(scheme, "step"):
         raise InvalidModel(
             f"scheme is {scheme!r}; allowed are schemes of klapper.schemes, e.g. Moreau(1e-3)."
         )

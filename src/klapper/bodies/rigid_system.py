@@ -143,6 +143,11 @@ class RigidSystem(System):
             return np.arange(len(self.contacts.listed))
         return self.contacts.near(t, self._layout.poses(q), self.parts.geometry)
 
+    @property
+    def search_margin(self) -> float:
+        """Gap [m] below which the contacts of a search are near; infinite without a search."""
+        return min((group.margin for group in self.contacts.groups), default=np.inf)
+
     def gaps(self, t: float, q: np.ndarray, which: np.ndarray) -> np.ndarray:
         if len(which) == 0:
             return np.zeros(0)

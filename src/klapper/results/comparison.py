@@ -88,6 +88,7 @@ class Comparison:
 
     def order(self, name: str) -> float:
         """Observed order of a method; nan if it was not refined, or its error is that of the whole motion."""
+        self._require(name)
         refinement = self.refinements.get(name)
         return float("nan") if refinement is None else refinement.order(self.range)
 
@@ -197,11 +198,14 @@ class Comparison:
         axes.set(ylabel="energy in or lost / J")
 
     def _positions(self, name: str) -> np.ndarray:
+        self._require(name)
+        return self.positions[name]
+
+    def _require(self, name: str) -> None:
         if name not in self.runs:
             why = self.refused.get(name) or self.failed.get(name)
             reason = f" ({why})" if why else ""
             raise ResultsError(f"there is no run by '{name}'{reason}; methods are {', '.join(self.runs)}.")
-        return self.positions[name]
 
 
 _LOST = ("loads", "damping", "friction", "impact", "numerical")

@@ -42,7 +42,7 @@ class EventDriven(Phased):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.method not in METHODS:
+        if not isinstance(self.method, str) or self.method not in METHODS:
             raise InvalidModel(f"method is {self.method!r}; allowed are {', '.join(METHODS)}.")
 
     def refined(self, factor: float) -> EventDriven:

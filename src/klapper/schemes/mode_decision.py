@@ -164,8 +164,9 @@ class _Answer:
             self.b_n, b_t = system.curvature(t, q, v, touching.contact)
         self.b_t = b_t * touching.scale.ravel()
         self.bilateral, _ = system.constraint_directions(t, q)
-        if ahead > 0.0 and acceleration is not None:
-            t, q, v = t + ahead, system.advance(q, ahead * v), v + ahead * acceleration
+        if ahead > 0.0:
+            t, q = t + ahead, system.advance(q, ahead * v)
+            v = v if acceleration is None else v + ahead * acceleration
         self.problem = AccelerationProblem(
             system.mass(touching.q),
             system.force(t, q, v),

@@ -22,6 +22,9 @@ from klapper.schemes.phase_modes import RELEASE, SLIDING, SLIP, STARTING, STOP, 
 if TYPE_CHECKING:
     from klapper.schemes.phases import Flow
 
+LOOKS = 32
+"""Intervals of a step at whose ends it is asked which contacts are near, where a system searches for them."""
+
 _FORCE_NOISE = 1e-9  # of the forces that balance at a contact
 _ROUND_OFF = 64.0 * float(np.finfo(float).eps)
 
@@ -37,13 +40,15 @@ class PhaseWatch:
         system, modes, d = equations.system, equations.modes, equations.d
         ends = np.array([flow.start, flow.end])
         q, v = flow.states(ends)
-        near = np.union1d(system.near(flow.start, q[0]), system.near(flow.end, q[1])).astype(np.int64)
+        near = self._near(q)
         near = near[system.contacts.laws(near).normal]
         self.watched = near[~np.isin(near, modes.contact[modes.pressed])]
         self.depth = np.maximum(-equations.gaps(ends[:1], q[:1], self.watched)[0], 0.0)
-        lengths = max(1e-3 * tolerance, _ROUND_OFF * float(np.abs(q).max(initial=0.0)))
+        late, fastest = 8.0 * float(np.spacing(abs(flow.end))), float(np.abs(v).max(initial=0.0))
+        lengths = max(1e-3 * tolerance, _ROUND_OFF * float(np.abs(q).max(initial=0.0)), late * fastest)
         self.follows = follows = np.isin(self.watched, modes.contact)
-        speeds = max(1e-3 * slip_speed, _ROUND_OFF * float(np.abs(v).max(initial=0.0)))
+        pushed = np.abs(equations.inverse(q[0])(system.force(flow.start, q[0], v[0]))).max(initial=0.0)
+        speeds = max(1e-3 * slip_speed, _ROUND_OFF * fastest, late * float(pushed))
         forces = self._force_noise(q[0], v[0]) if equations.size else np.zeros(0)
         meanings: list[tuple[int, int]] = [(TOUCH, int(i)) for i in self.watched]
         noise = list(np.where(follows, max(10.0 * tolerance, lengths), lengths))
@@ -68,6 +73,16 @@ class PhaseWatch:
         self.meanings = np.array(meanings, dtype=np.int64).reshape(-1, 2)
         self.noise = np.array(noise, dtype=float)
         self._limit_scale = self._first_limits() if d == 2 and len(equations.sticking) else None
+
+    def _near(self, q: np.ndarray) -> np.ndarray:
+        """Contacts (k,) worth looking at anywhere in the flow; ``q`` (2, nq) at its ends."""
+        system, flow = self.equations.system, self.flow
+        near = np.union1d(system.near(flow.start, q[0]), system.near(flow.end, q[1]))
+        if np.isfinite(getattr(system, "search_margin", np.inf)):
+            times = np.linspace(flow.start, flow.end, LOOKS + 1)[1:-1]
+            looks = [system.near(t, at) for t, at in zip(times, flow.states(times)[0], strict=True)]
+            near = np.unique(np.concatenate([near, *looks]))
+        return near.astype(np.int64)
 
     def _force_noise(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Forces (r,) [N] that count as zero: a share of those that balance, and the round-off of all others."""

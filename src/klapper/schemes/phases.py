@@ -33,15 +33,16 @@ from klapper.schemes.mobility import Inverse
 from klapper.schemes.mode_decision import Decision, DecisionRules, Painleve, decide
 from klapper.schemes.phase_equations import PhaseEquations, phase_equations
 from klapper.schemes.phase_impact import Impact, law_impact, newton_impact
-from klapper.schemes.phase_modes import RELEASE, SLIDING, STICKING, TURN, Modes, PhaseMemory
+from klapper.schemes.phase_modes import RELEASE, SLIDING, STICKING, TOUCH, TURN, Modes, PhaseMemory
 from klapper.schemes.phase_modes import SLIP as SLIP_BEGINS
 from klapper.schemes.phase_projection import held_position, held_velocity
-from klapper.schemes.phase_watch import PhaseWatch
+from klapper.schemes.phase_watch import LOOKS, PhaseWatch
 from klapper.schemes.touching import Touching
 
 _STALLED = 24  # events without progress of the time, and four more for every contact, before a step fails
 _TOUCH = 1e-2  # of the tolerance: gaps that count as closed
 _ROUND_OFF = 256.0 * float(np.finfo(float).eps)
+_DEEP = 10.0  # times what counts as closed: gaps below zero that are no round-off
 _STILL = 1e-3  # of the slip speed: normal velocities that count as zero
 _LOOK_AHEAD = 6  # events without progress after which the forces a little later decide
 
@@ -132,14 +133,19 @@ class Phased:
             value = getattr(self, option)
             if value is None and option in ("sample", "largest_step"):
                 continue
-            if not (isinstance(value, int | float | np.number) and np.isfinite(value) and value > 0.0):
+            real = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+            if not (real and np.isfinite(value) and value > 0.0):
                 raise InvalidModel(f"{option} is {value!r}; allowed are numbers above 0, in {unit}.")
         if self.impact is not None and not hasattr(self.impact, "resolve"):
             raise InvalidModel(
                 f"impact is {self.impact!r}; allowed are None (Newton's law) and laws of klapper.mechanics.impact, "
                 f"e.g. Sequential()."
             )
-        if isinstance(self.solver, str) and self.solver not in ("auto", *SOLVERS):
+        if (
+            self.solver not in ("auto", *SOLVERS)
+            if isinstance(self.solver, str)
+            else not callable(self.solver)
+        ):
             raise InvalidModel(f"solver is {self.solver!r}; allowed are auto, {', '.join(SOLVERS)}.")
         if self.painleve not in ("stop", "jump"):
             raise InvalidModel(f"painleve is {self.painleve!r}; allowed are 'stop' and 'jump'.")
@@ -235,15 +241,38 @@ class _PhaseStep:
         self.memory = PhaseMemory.read(snapshot.memory)
         self.until = self._limit(until)
         self.notes: dict[str, str] = {}
+        self.walls = 0.0  # work [J] of moving walls on what was brought to rest relative to them
 
     def _limit(self, until: float) -> float:
         scheme, begin = self.scheme, self.system.start.time
         if scheme.largest_step is not None:
             until = min(until, self.t + scheme.largest_step)
+        until = min(until, self.t + self._search_limit(), self.t + self._emerging())
         if scheme.sample is not None:
             count = np.floor((self.t - begin) / scheme.sample * (1.0 + 4e-16) + 1e-9) + 1.0
             until = min(until, begin + count * scheme.sample)
         return until
+
+    def _search_limit(self) -> float:
+        """Duration [s] in which no two parts come closer by more than some margins of a search for contacts."""
+        margin = float(getattr(self.system, "search_margin", np.inf))
+        if not np.isfinite(margin):
+            return np.inf
+        way = 0.5 * LOOKS * margin / 4.0  # of each of the two
+        pushes = np.abs(self.system.force(self.t, self.q, self.v) / self.system.mass(self.q).diagonal())
+        speed, push = float(np.abs(self.v).max(initial=0.0)), float(pushes.max(initial=0.0))
+        return 2.0 * way / max(speed + np.sqrt(speed**2 + 2.0 * push * way), 1e-300)
+
+    def _emerging(self) -> float:
+        """Duration [s] in which contacts that start below zero and separate are open: only then are they watched."""
+        near = self.system.near(self.t, self.q)
+        gaps = self.system.gaps(self.t, self.q, near)
+        deep = gaps < -_DEEP * self._touch
+        if not np.any(deep):
+            return np.inf
+        speed = self.system.directions(self.t, self.q, near[deep]).normal_velocity(self.v)
+        leaves = speed > _STILL * self.scheme.slip_speed
+        return float(np.min(-2.0 * gaps[deep][leaves] / speed[leaves], initial=np.inf))
 
     def done(self) -> Step:
         """Decide if that is due, and go on; an event at once is decided about again."""
@@ -267,11 +296,15 @@ class _PhaseStep:
                 return step
 
     def _touching(self) -> Touching:
-        scheme = self.scheme
+        still = _STILL * self.scheme.slip_speed
+        return Touching(self.system, self.t, self.q, self.v, touch=self._touch, still=still)
+
+    @property
+    def _touch(self) -> float:
+        """Gaps [m] that count as closed: the round-off of positions is that of the time, too."""
         reach = float(np.abs(self.q).max(initial=0.0))
-        touch = max(_TOUCH * scheme.tolerance, TOUCHING, _ROUND_OFF * reach)
-        still = _STILL * scheme.slip_speed
-        return Touching(self.system, self.t, self.q, self.v, touch=touch, still=still)
+        late = 8.0 * float(np.spacing(abs(self.t)) * np.abs(self.v).max(initial=0.0))
+        return max(_TOUCH * self.scheme.tolerance, TOUCHING, _ROUND_OFF * reach, late)
 
     def _require_progress(self) -> None:
         memory = self.memory
@@ -281,8 +314,8 @@ class _PhaseStep:
             names = {self.system.contacts.name(int(i)) for i in self._touching().contact}
             raise StepFailed(
                 f"At {self.t:.9g} s the motion does not get on: {memory.stalled} events within "
-                f"{self.scheme.shortest_flight:g} s at {', '.join(sorted(names)) or 'no contact'}. Impacts accumulate "
-                f"there without a law that ends them; raise shortest_flight, change the start a little, or use Moreau."
+                f"{self.scheme.shortest_flight:g} s at {', '.join(sorted(names)) or 'no contact'}. Contacts switch "
+                f"there without end; raise shortest_flight, change the start a little, or use Moreau."
             )
 
     def _decided(self, touching: Touching) -> Modes:
@@ -292,8 +325,8 @@ class _PhaseStep:
         if spread is not None:
             return spread
         ahead = 0.0
-        if memory.stalled > _LOOK_AHEAD:
-            ahead = self.scheme.shortest_flight * 10.0 ** min(memory.stalled - _LOOK_AHEAD, 5)
+        if memory.stalled > _LOOK_AHEAD or (memory.stalled and memory.of(TOUCH).size):
+            ahead = self.scheme.shortest_flight * 10.0 ** min(max(memory.stalled - _LOOK_AHEAD, 1), 5)
         decision = self.scheme.decide(memory, touching, ahead)
         self.notes.update(decision.notes)
         if decision.accumulated.size:
@@ -307,8 +340,19 @@ class _PhaseStep:
         still = decision.still[equations.patch]
         rows = np.concatenate([equations.placed, equations.patch_rows[still].ravel()]).astype(int)
         rows = rows[self._off(equations, rows)]
-        self.v = held_velocity(equations, self.t, self.q, self.v, rows, np.zeros(len(self.v)))
+        rest = held_velocity(equations, self.t, self.q, self.v, rows, np.zeros(len(self.v)))
+        self.walls += self._work_of_walls(equations, rows, rest - self.v)
+        self.v = rest
         return decision.modes
+
+    def _work_of_walls(self, equations: PhaseEquations, rows: np.ndarray, change: np.ndarray) -> float:
+        """−Λ · a of the impulses Λ that bring velocities to rest relative to moving walls [J]."""
+        given = equations.rows(self.t, self.q, self.v)
+        if not np.any(given.rates[rows]) or not np.any(change):
+            return 0.0
+        momentum = np.asarray(self.system.mass(self.q) @ change)
+        impulses = np.linalg.lstsq(given.columns[:, rows], momentum, rcond=None)[0]
+        return -float(impulses @ given.rates[rows])
 
     def _off(self, equations: PhaseEquations, rows: np.ndarray) -> bool | slice:
         """All rows if any of them moves, else none."""
@@ -348,6 +392,7 @@ class _PhaseStep:
         turns = bool(len(events)) and bool(np.all(events[:, 0] == TURN))
         if len(events) and end <= t + 4.0 * np.spacing(abs(t)):
             reference = flow.reactions(np.array([t]))[0]
+            events = self._with_earlier(events)
             self.memory = self._next_memory(replace(modes, reference=reference), events, flow, turns=False)
             return None
         q, v = (x[0] for x in flow.states(np.array([end])))
@@ -361,6 +406,16 @@ class _PhaseStep:
         modes = self._renewed(equations, modes, end, q, v)
         self.memory = self._next_memory(modes, events, flow, turns)
         return self._step(equations, flow, end, q, v)
+
+    def _with_earlier(self, events: np.ndarray) -> np.ndarray:
+        """Events at once, together with the releases and onsets of slip that came before them at the same instant:
+        contacts that depend on each other reach their limits together, but are found one after the other. If one of
+        them brings a closed contact to press, the limit is not reached after all."""
+        if np.any(events[:, 0] == TOUCH):
+            return events
+        earlier = self.memory.events
+        kinetic = np.isin(earlier[:, 0], (RELEASE, SLIP_BEGINS))
+        return np.unique(np.concatenate([earlier[kinetic], events]), axis=0)
 
     def _flow(self, equations: PhaseEquations) -> Flow:
         try:
@@ -431,8 +486,9 @@ class _PhaseStep:
         impulse[equations.patch, 1:] = sums.impulses[equations.patch_rows] * equations.scale
         constraint = sums.impulses[equations.size - len(system.constraints) :]
         stored = self._energy(q, v) - self._energy(before.position, before.velocity)
-        numerical = sums.loads - stored - sums.damping - sums.friction
-        books = np.array([sums.loads, sums.damping, sums.friction, 0.0, numerical])
+        loads = sums.loads + self.walls
+        numerical = loads - stored - sums.damping - sums.friction
+        books = np.array([loads, sums.damping, sums.friction, 0.0, numerical])
         held = np.where(modes.grip == STICKING, STICK, SLIP)
         state = np.where(modes.pressed | modes.rough, held, OPEN)
         return self._written(end, q, v, modes.contact, impulse, state, constraint, books, 0.0)

@@ -44,9 +44,11 @@ $(BENCH_READY): $(READY)
 demo: env
 	@$(BIN)/klapper run $(HEADLINE) --out out/$(HEADLINE)
 
+test: export OPENBLAS_NUM_THREADS = 1
 test: env
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
+test-all: export OPENBLAS_NUM_THREADS = 1
 test-all: env
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 

@@ -18,12 +18,14 @@ from klapper.analysis.linear_stability import (
     stability,
     stability_map,
 )
+from klapper.analysis.mode_convergence import ModeConvergence, mode_convergence
 from klapper.analysis.sliding_stability import SlidingEquilibrium, SlidingStability, sliding_stability
 
 __all__ = [
     "Attractor",
     "Branch",
     "Coexistence",
+    "ModeConvergence",
     "Section",
     "SlidingEquilibrium",
     "SlidingStability",
@@ -36,6 +38,7 @@ __all__ = [
     "critical_value",
     "extrema",
     "find_attractor",
+    "mode_convergence",
     "order_of_period",
     "sliding_stability",
     "stability",

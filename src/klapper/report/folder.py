@@ -1,4 +1,4 @@
-"""A run on disk: ``result.json``, ``report.html`` and each figure as PNG and SVG.
+"""A run on disk: ``result.json``, ``report.html``, each figure as PNG and SVG, films as GIF.
 
 Every file is written under another name first and then renamed, so that a reader never meets half a file, and
 files that are not of this run stay as they are.
@@ -21,6 +21,7 @@ def store(folder: Path, record: Record, about: About, pictures: Sequence["Pictur
     """Write the run into ``folder`` (made if missing); the path of the page, which is written last."""
     contents = {f"{picture.name}.svg": picture.svg for picture in pictures}
     contents |= {f"{picture.name}.png": picture.png for picture in pictures}
+    contents |= {f"{picture.name}.gif": picture.gif for picture in pictures if picture.gif}
     contents["result.json"] = record.as_json().encode()
     contents["report.html"] = page(record, about, pictures).encode()
     folder.mkdir(parents=True, exist_ok=True)

@@ -159,6 +159,11 @@ def _check(check: dict[str, Any], titles: Sequence[str]) -> str:
 
 
 def _figure(picture: "Picture") -> str:
-    image = f"data:image/svg+xml;base64,{b64encode(picture.svg).decode()}"
+    still = f"data:image/svg+xml;base64,{b64encode(picture.svg).decode()}"
     caption = escape(picture.caption)
-    return f'<figure>\n<img alt="{caption}" src="{image}">\n<figcaption>{caption}</figcaption>\n</figure>'
+    image = f'<img alt="{caption}" src="{still}">'
+    if picture.gif:
+        calm = f'<source media="print, (prefers-reduced-motion: reduce)" srcset="{still}">'
+        film = f"data:image/gif;base64,{b64encode(picture.gif).decode()}"
+        image = f'<picture>{calm}<img alt="{caption}" src="{film}"></picture>'
+    return f"<figure>\n{image}\n<figcaption>{caption}</figcaption>\n</figure>"

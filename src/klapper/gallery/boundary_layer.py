@@ -135,12 +135,15 @@ class Flight:
     def of(cls, run: "Run") -> "Flight | None":
         """None if the mass does not leave the layer and come back."""
         from klapper.gallery._run import switching_times
+        from klapper.results import OPEN
 
-        times, _ = switching_times(run, "layer")
-        if len(times) < 2:
+        times, states = switching_times(run, "layer")
+        releases = times[states == OPEN]
+        if len(releases) == 0 or times[-1] <= releases[0]:
             return None
-        at = int(np.flatnonzero(run.time == times[0])[0])
-        return cls(float(times[0]), float(times[1]), float(run.position[at, 0]), float(run.velocity[at, 0]))
+        touch = times[times > releases[0]][0]
+        at = int(np.flatnonzero(run.time == releases[0])[0])
+        return cls(float(releases[0]), float(touch), float(run.position[at, 0]), float(run.velocity[at, 0]))
 
     def touch_again(self, layer: Layer, acceleration: float, *, remembers: bool) -> float:
         """When [s] the falling mass meets the creeping surface −s, or for (4.80) the relaxed one, in closed form."""
@@ -251,8 +254,10 @@ def _pressed(layer: Layer, force: float) -> "tuple[Run, Run]":
 
 def _release(run: "Run") -> float:
     from klapper.gallery._run import switching_times
+    from klapper.results import OPEN
 
-    times, _ = switching_times(run, "layer")
+    times, states = switching_times(run, "layer")
+    times = times[states == OPEN]
     return float(times[0]) if len(times) else float("nan")
 
 

@@ -118,7 +118,8 @@ def solve_contacts(
         delassus = 0.5 * (delassus + delassus.T)
     if compliance is not None:
         delassus = delassus.copy()
-        delassus[np.ix_(rows.normal, rows.normal)] += compliance
+        has = rows.normal >= 0  # friction elements have no normal row
+        delassus[np.ix_(rows.normal[has], rows.normal[has])] += compliance[np.ix_(has, has)]
     if rows.tangential.shape[1] == 0:
         problem: Any = LinearComplementarity(delassus, velocity, names=names)
         return solve(problem, solver, tolerance=tolerance, start=start)

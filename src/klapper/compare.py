@@ -20,7 +20,7 @@ from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
 from klapper.results import Run
 from klapper.results.comparison import Comparison, Refinement
-from klapper.schemes.base import Scheme
+from klapper.schemes.base import Scheme, require_scheme
 from klapper.simulate import SimulationFailed, require_arguments, simulate
 
 __all__ = ["compare"]
@@ -92,8 +92,7 @@ def _named(methods: Any) -> dict[str, Scheme]:
             name = kind if kinds.count(kind) == 1 else f"{kind} {_difference(scheme, schemes)}".strip()
             named[name if name not in named else f"{name} ({len(named) + 1})"] = scheme
     for name, scheme in named.items():
-        if isinstance(scheme, type) or not hasattr(scheme, "init") or not hasattr(scheme, "step"):
-            raise InvalidModel(f"method '{name}' is {scheme!r}; allowed are schemes of klapper.schemes.")
+        require_scheme(scheme, f"method '{name}'")
     if not named:
         raise InvalidModel("methods is empty; give at least one scheme of klapper.schemes.")
     return named

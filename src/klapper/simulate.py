@@ -21,10 +21,18 @@ import numpy as np
 
 from klapper.mechanics.determinacy import force_determinacy
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.system import System
+from klapper.mechanics.system import System, require_system
 from klapper.progress import Progress, progress_for
 from klapper.results import ENERGY, IMPACT, Layout, Loaded, PartStore, ResultsError, Run, Samples
-from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, Stretch, kinetic_energy
+from klapper.schemes.base import (
+    Scheme,
+    Snapshot,
+    Step,
+    StepFailed,
+    Stretch,
+    kinetic_energy,
+    require_scheme,
+)
 
 __all__ = ["SimulationFailed", "simulate"]
 
@@ -84,15 +92,8 @@ def simulate(
 
 def require_arguments(system: Any, until: Any, scheme: Any, every: Any) -> None:
     """Refuse what cannot be simulated, before anything is computed."""
-    if not hasattr(system, "start") or not hasattr(system, "contacts"):
-        raise InvalidModel(
-            f"system is {system!r}; allowed are a LinearSystem, a FunctionSystem, a built model of bodies, or whatever "
-            f"keeps the contract of klapper.mechanics.System."
-        )
-    if isinstance(scheme, type) or not hasattr(scheme, "init") or not hasattr(scheme, "step"):
-        raise InvalidModel(
-            f"scheme is {scheme!r}; allowed are schemes of klapper.schemes, e.g. Moreau(1e-3)."
-        )
+    require_system(system)
+    require_scheme(scheme)
     if not (isinstance(until, int | float | np.number) and np.isfinite(until) and until > system.start.time):
         raise InvalidModel(
             f"until is {until!r}; it must be a time later than the start at {system.start.time} s."

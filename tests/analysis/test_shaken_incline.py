@@ -4,7 +4,7 @@ from math import asin, cos, pi, sin, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
@@ -101,6 +101,9 @@ def test_no_drift_without_pull(B: float, eps: float, law: str) -> None:
 
 
 @STEADY
+@example(A=0.25, B=5.0, eps=0.125, law="damper")  # from one limit to the other in a moment
+@example(A=0.25, B=5.0, eps=0.01, law="damper")
+@example(A=0.25, B=50.0, eps=0.3, law="both")
 @given(A=PULL, B=SHAKING, eps=EPS, law=LAW)
 def test_the_mean_force_carries_the_pull(A: float, B: float, eps: float, law: str) -> None:
     """Momentum over the stationary period: its velocity repeats itself, so the mean of ρ is A."""

@@ -20,8 +20,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.system import State, System
-from klapper.schemes.base import Scheme
+from klapper.mechanics.system import State, System, require_system
+from klapper.schemes.base import Scheme, require_scheme
 
 Advance = Callable[[State, float], "Motion"]
 Quantity = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -67,6 +67,12 @@ class Section:
 
     function: Quantity
     rising: bool = True
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InvalidModel(
+                f"the function of a section is {self.function!r}; give a function of (t, q, v)."
+            )
 
     @classmethod
     def coordinate(cls, number: int, value: float = 0.0, *, rising: bool = True) -> Section:
@@ -252,6 +258,11 @@ def find_attractor(
     ...     patience=100.0).kind
     'rest'
     """
+    if not callable(advance) or not hasattr(section, "returns") or not isinstance(start, State):
+        raise InvalidModel(
+            f"advance is {advance!r}, start {start!r} and section {section!r}; give advancing(system, scheme), a State "
+            f"such as system.start, and a Section or a Stroboscope."
+        )
     if not (0.0 < block <= patience):
         raise InvalidModel(
             f"block is {block} s; it must be above 0 and not above the patience of {patience} s."
@@ -282,6 +293,9 @@ def find_attractor(
 def advancing(system: System, scheme: Scheme) -> Advance:
     """The function (state, until) → run that advances a system by a scheme, for :func:`find_attractor`."""
     from klapper.simulate import simulate
+
+    require_system(system)
+    require_scheme(scheme)
 
     def advance(state: State, until: float) -> Motion:
         begun = copy.copy(system)

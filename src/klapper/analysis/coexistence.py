@@ -23,7 +23,7 @@ import scipy.sparse as sparse
 
 from klapper.mechanics.acceleration import AccelerationProblem
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.system import System
+from klapper.mechanics.system import System, require_system
 
 MOST_CANDIDATES = 5000
 CLOSED = 1e-9  # gap [m] up to which a contact of a system takes part
@@ -135,6 +135,8 @@ def coexistence(
       'floor' slides +: load factors 0.666667 … no upper bound
       'floor' slides −: load factors no lower bound … -0.666667 (not under this load)
     """
+    if not isinstance(problem, AccelerationProblem):
+        require_system(problem)
     asked = problem if isinstance(problem, AccelerationProblem) else _at_start(problem)
     programs = _Programs(asked, _load(load, asked), vertices)
     programs.require_rest()

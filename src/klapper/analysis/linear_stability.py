@@ -133,6 +133,8 @@ def critical_value(
     >>> round(critical_value(lambda k: stability([[1.0]], None, [[k]]), -1.0, 2.0), 9)
     0.0
     """
+    if not callable(judge):
+        raise InvalidModel(f"judge is {judge!r}; give a function of the parameter that returns a Stability.")
     first, last = judge(low).stable, judge(high).stable
     if first == last:
         word = "stable" if first else "unstable"

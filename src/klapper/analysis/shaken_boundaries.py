@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from klapper.mechanics.errors import InvalidModel
+
 PERIOD = 2.0 * pi
 
 
@@ -42,7 +44,9 @@ def type_boundaries(A: Any) -> TypeBoundaries:
 
     pulls = np.atleast_1d(np.asarray(A, dtype=float))
     if np.any((pulls < 0.0) | (pulls >= 1.0)):
-        raise ValueError(f"A is {pulls.min():g} to {pulls.max():g}; the boundaries are given for 0 ≤ A < 1.")
+        raise InvalidModel(
+            f"A is {pulls.min():g} to {pulls.max():g}; the boundaries are given for 0 ≤ A < 1."
+        )
 
     def when_falling(B: float, pull: float) -> float:
         return _forward_velocity(pull, B, pi + np.arcsin(min((1.0 + pull) / B, 1.0)))

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from klapper.mechanics.errors import InvalidModel
+
 if TYPE_CHECKING:
     from klapper.analysis.kernels.shaken_model import Model
 
@@ -106,7 +108,7 @@ def stationary_drift(
 
     kind, points, shape = _points(A, B, eps, regularisation, eps_damper, velocity, phase)
     if most_periods < 1:
-        raise ValueError(f"most_periods is {most_periods}; at least 1 period is needed.")
+        raise InvalidModel(f"most_periods is {most_periods}; at least 1 period is needed.")
     count = len(points)
     drift, jump, residual = np.empty(count), np.empty(count), np.empty(count)
     types, counts = np.empty(count, dtype=np.int64), np.empty((count, 3), dtype=np.int64)
@@ -146,16 +148,16 @@ def history(
     from klapper.analysis.kernels.shaken_period import state_of
 
     if periods < 1 or samples < 2:
-        raise ValueError(f"periods is {periods} and samples is {samples}; at least 1 and 2 are needed.")
+        raise InvalidModel(f"periods is {periods} and samples is {samples}; at least 1 and 2 are needed.")
     velocity, begin = start or (0.0, 0.0)
     kind, points, shape = _points(A, B, eps, regularisation, eps_damper, velocity, begin)
     if shape:
-        raise ValueError(f"history takes one motion at a time, not arrays of the shape {shape}.")
+        raise InvalidModel(f"history takes one motion at a time, not arrays of the shape {shape}.")
     pull, shaking, stiffness, damping, velocity, begin = map(float, points[0])
     model = Model(pull, shaking, kind, stiffness, damping)
     if start is None:
         if abs(pull) >= 1.0 and abs(pull) + shaking > 1.0:
-            raise ValueError(
+            raise InvalidModel(
                 f"A is {pull:g}: a motion that accelerates has no stationary state; give a start."
             )
         state = stationary(model, velocity, begin, 2000).state
@@ -177,9 +179,11 @@ def _points(
 ) -> tuple[int, np.ndarray, tuple[int, ...]]:
     """Number of the model, points (k, 6) for the kernel, and the shape of the broadcast arguments."""
     if regularisation not in REGULARISATIONS:
-        raise ValueError(f"regularisation is '{regularisation}'; it is one of {', '.join(REGULARISATIONS)}.")
+        raise InvalidModel(
+            f"regularisation is '{regularisation}'; it is one of {', '.join(REGULARISATIONS)}."
+        )
     if eps_damper is not None and regularisation != "both":
-        raise ValueError(f"eps_damper is for 'both' only, not for '{regularisation}': give eps.")
+        raise InvalidModel(f"eps_damper is for 'both' only, not for '{regularisation}': give eps.")
     given = {"A": A, "B": B, "velocity": velocity, "phase": phase}
     used = regularisation != "none"
     given["eps"] = eps if used else 0.5
@@ -189,13 +193,13 @@ def _points(
     arrays = {name: np.asarray(value, dtype=float) for name, value in given.items()}
     for name, array in arrays.items():
         if not np.all(np.isfinite(array)):
-            raise ValueError(f"{name} contains a number that is not finite.")
+            raise InvalidModel(f"{name} contains a number that is not finite.")
     if np.any(arrays["B"] < 0.0):
-        raise ValueError(f"B is {arrays['B'].min():g}; it is an amplitude of at least 0.")
+        raise InvalidModel(f"B is {arrays['B'].min():g}; it is an amplitude of at least 0.")
     for name in ("eps", "eps_damper"):
         if np.any((arrays[name] <= 0.0) | (arrays[name] >= 1.0)):
             wrong = arrays[name][(arrays[name] <= 0.0) | (arrays[name] >= 1.0)].flat[0]
-            raise ValueError(f"{name} is {wrong:g}; '{regularisation}' needs a number between 0 and 1.")
+            raise InvalidModel(f"{name} is {wrong:g}; '{regularisation}' needs a number between 0 and 1.")
     pull, shaking, speed, begin, spring, damper = np.broadcast_arrays(*arrays.values())
     nothing = np.zeros(pull.shape)
     stiffness = 1.0 / spring if regularisation in ("spring", "both") else nothing

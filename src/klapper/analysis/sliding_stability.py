@@ -24,7 +24,7 @@ from klapper.mechanics.compliance import CompliantNormal
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.function_system import FunctionSystem
 from klapper.mechanics.linear_system import LinearSystem
-from klapper.mechanics.system import Directions, System, difference_tangents
+from klapper.mechanics.system import Directions, System, difference_tangents, require_system
 
 _DIFFERENCE = 6.0e-6
 _ROUNDS = 60
@@ -102,6 +102,9 @@ def sliding_stability(
     >>> judged.equilibrium.position.round(9).tolist(), judged.verdict
     ([0.05, -0.001], 'stable')
     """
+    require_system(system)
+    if not isinstance(law, CompliantNormal):
+        raise InvalidModel(f"law is {law!r}; give the CompliantNormal of the contacts.")
     state = _Sliding.of(system, law, velocity, position, free)
     where = state.equilibrium_position(tolerance)
     damping, stiffness = state.matrices(where)

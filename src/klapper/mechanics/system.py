@@ -178,6 +178,15 @@ def difference_tangents(
     return Tangents(by_position, by_velocity, (at(t + d, q, v) - at(t - d, q, v)) / (2 * d), complete=True)
 
 
+def require_system(given: Any) -> None:
+    """Refuse what is no system, in one sentence."""
+    if isinstance(given, type) or not hasattr(given, "start") or not hasattr(given, "contacts"):
+        raise InvalidModel(
+            f"system is {given!r}; allowed are a LinearSystem, a FunctionSystem, a built model of bodies, or whatever "
+            f"keeps the contract of klapper.mechanics.System."
+        )
+
+
 def check_state(system: System) -> None:
     """Refuse a start that is not finite or does not match the coordinates, by the name of the coordinate."""
     start = system.start

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
 
 OPEN, STICK, SLIP, IMPACT = 0, 1, 2, 3
@@ -113,6 +114,12 @@ class Scheme(Protocol):
 
 class StepFailed(RuntimeError):
     """A step has no verified answer; the text says when, where and what to do."""
+
+
+def require_scheme(given: Any, name: str = "scheme") -> None:
+    """Refuse what is no scheme, in one sentence."""
+    if isinstance(given, type) or not hasattr(given, "init") or not hasattr(given, "step"):
+        raise InvalidModel(f"{name} is {given!r}; allowed are schemes of klapper.schemes, e.g. Moreau(1e-3).")
 
 
 def kinetic_energy(system: System, q: np.ndarray, v: np.ndarray) -> float:

@@ -21,7 +21,7 @@ from klapper.mechanics.compliance import CompliantNormal, restitution
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.signals import number
 from klapper.mechanics.smooth_friction import SaturatedFriction
-from klapper.mechanics.system import System
+from klapper.mechanics.system import System, require_system
 from klapper.schemes.mobility import Held, Inverse
 from klapper.schemes.regularised import Regularised
 from klapper.schemes.regularised_phase import dense
@@ -107,6 +107,7 @@ def propose_regularisation(
     ``speed``        [m/s] of the hardest impact; None: what the contacts reach from the start by their own acceleration
     ``load``         [N] on the most loaded contact; None: estimated at the start, for every contact alone
     """
+    require_system(system)
     number(penetration, "penetration", "numbers above 0, in m", above=0.0)
     felt = _felt_by_contacts(system)
     fastest = (

@@ -104,7 +104,7 @@ class Regularised:
                 f"friction is {self.friction!r}; allowed are 'set-valued' and the laws of "
                 f"klapper.mechanics.smooth_friction."
             )
-        if self.method not in METHODS:
+        if not isinstance(self.method, str) or self.method not in METHODS:
             raise InvalidModel(f"method is {self.method!r}; allowed are {', '.join(METHODS)}.")
         number(self.tolerance, "tolerance", "numbers above 0 and up to 0.1", above=0.0, at_most=0.1)
         number(self.slip_speed, "slip_speed", "numbers above 0, in m/s", above=0.0)

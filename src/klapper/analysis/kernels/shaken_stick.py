@@ -150,7 +150,8 @@ def stick_end(m: Model, start: float, v: float, z: float, until: float) -> tuple
 
 @njit(cache=True)
 def _first_step(m: Model, start: float, v: float, z: float, second: float, third: float) -> float:
-    """A step from a start on the limit, on which ρ provably moves away from it; 0 for a start inside."""
+    """A step from a start on the limit, on which ρ provably leaves it and does not reach the other one; 0 for a start
+    inside."""
     force = stick_force(m, v, z)
     if abs(force) < 1.0 - 1e-9:
         return 0.0
@@ -158,8 +159,9 @@ def _first_step(m: Model, start: float, v: float, z: float, second: float, third
     rate = side * _force_rate(m, v, z, start)
     acceleration = side * (m.pull + m.shaking * sin(start) - force)
     if m.kind == SPRING and v == 0.0 and acceleration < 0.0:
-        return 0.5 * m.stiffness * -acceleration / third
-    return 0.5 * -rate / second if rate < 0.0 else 0.0
+        push = m.stiffness * -acceleration
+        return min(0.5 * push / third, sqrt(1.0 / push))
+    return min(0.5 * -rate / second, 0.8 / -rate) if rate < 0.0 else 0.0
 
 
 @njit(cache=True)

@@ -6,8 +6,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.klapper-ready
 BENCH_READY := $(VENV)/.klapper-bench-ready
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-HEADLINE := wedged-disc
-HEADLINE_FIGURE := forces
+HEADLINE := rotor-clatter
+HEADLINE_FIGURE := turn.gif
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
@@ -20,7 +20,7 @@ help:
 	@echo "make test-all  all tests"
 	@echo "make bench     timings beside other programs"
 	@echo "make lint      style and types"
-	@echo "make picture   draw the picture of the README again"
+	@echo "make picture   draw the pictures of the README and the docs again"
 	@echo "make clean     remove the environment and what was written"
 
 # An environment that was moved, or lost its parts, is made anew; one with older pins is brought up to date.
@@ -64,7 +64,9 @@ lint: env
 picture: env
 	@$(BIN)/klapper run $(HEADLINE) --out out/$(HEADLINE)
 	@mkdir -p docs/images
-	cp out/$(HEADLINE)/$(HEADLINE_FIGURE).png docs/images/$(HEADLINE).png
+	cp out/$(HEADLINE)/$(HEADLINE_FIGURE) docs/images/$(HEADLINE).gif
+	@$(BIN)/klapper run wedged-disc --out out/wedged-disc
+	cp out/wedged-disc/forces.png docs/images/wedged-disc.png
 	@$(BIN)/klapper run vielsack-map --out out/vielsack-map
 	cp out/vielsack-map/types.png docs/images/vielsack-map.png
 	@$(BIN)/klapper run wedge-stability --out out/wedge-stability

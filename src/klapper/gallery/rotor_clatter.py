@@ -339,7 +339,7 @@ def _draw_map(
     figure: "Figure", *, span: SpeedRange, chart: "ClatterMap", bands: "list[Band]", speed: float
 ) -> None:
     """Opening by centrifugal forces minus shaking by gravity, (5.166), over place and speed and, below, in the middle
-    of the joint. Where it is negative (blue strips) the laminae may clatter. Orange strips: unstable."""
+    of the joint. Where it is negative (blue) the laminae may clatter. Orange strips: unstable."""
     from klapper.gallery._sketch import BLUE, DARK
 
     figure.set_size_inches(6.6, 5.8)
@@ -350,7 +350,7 @@ def _draw_map(
         chart.speeds,
         PLACES,
         np.clip(margin, -size, size).T,
-        cmap="RdBu",
+        cmap="RdBu_r",
         vmin=-size,
         vmax=size,
         shading="nearest",
@@ -359,8 +359,8 @@ def _draw_map(
     figure.colorbar(picture, ax=upper, label="margin / mm", extend="both")
     upper.set(ylabel="place in the joint ξ", ylim=(0.0, 1.0))
     upper.grid(False)
-    shade(lower, span.unstable, UNSTABLE, "unstable")
     shade(lower, bands, CLATTERING, "clatter")
+    shade(lower, span.unstable, UNSTABLE, "unstable")
     lower.axhline(0.0, color=DARK, linewidth=0.8)
     lower.plot(chart.speeds, margin[:, len(PLACES) // 2], color=BLUE, linewidth=1.5)
     lower.axvline(speed, color=DARK, linestyle=":", linewidth=1.2, label="motion shown")

@@ -1,0 +1,1 @@
+"""Benchmarks of rotors and reduced structures."""

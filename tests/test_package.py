@@ -65,7 +65,12 @@ def test_snippets_run(name: str, fakes: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "file"), [("docs/first_rattling_system.md", "rattling.h5"), ("docs/which_method.md", None)]
+    ("name", "file"),
+    [
+        ("docs/first_rattling_system.md", "rattling.h5"),
+        ("docs/which_method.md", None),
+        ("docs/structures.md", None),
+    ],
 )
 def test_a_guide_can_be_followed(
     name: str, file: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -10,6 +10,7 @@ from klapper.structures.line import Line
 from klapper.structures.line_contact import LineContact
 from klapper.structures.material import Material
 from klapper.structures.member import Member
+from klapper.structures.pipe import Pipe
 from klapper.structures.rotating import Rotor, rotating
 from klapper.structures.section import Section
 from klapper.structures.structure import Structure
@@ -26,6 +27,7 @@ __all__ = [
     "LineContact",
     "Material",
     "Member",
+    "Pipe",
     "Rotor",
     "Section",
     "Structure",

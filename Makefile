@@ -71,6 +71,12 @@ picture: env
 	cp out/vielsack-map/types.png docs/images/vielsack-map.png
 	@$(BIN)/klapper run wedge-stability --out out/wedge-stability
 	cp out/wedge-stability/map.png docs/images/wedge-stability.png
+	@$(BIN)/klapper run prox-start --out out/prox-start
+	cp out/prox-start/selection.png docs/images/prox-start.png
+	@$(BIN)/klapper run block-halves --out out/block-halves
+	cp out/block-halves/shares.png docs/images/block-shares.png
+	@$(BIN)/klapper run block-methods --out out/block-methods
+	cp out/block-methods/friction.png docs/images/block-methods.png
 
 clean:
 	rm -rf $(VENV) out

@@ -1,6 +1,6 @@
 """Times klapper against Siconos and quantecon on the same problems and writes the tables to the manual.
 
-    python -m benchmarks.run [--quick] [--only lcp|friction|dynamics]
+    python -m benchmarks.run [--quick] [--only lcp|friction|dynamics|structures]
 
 A peer that is not found is named in one line and left out. Every answer is checked by the residual of
 `benchmarks/measure.py`; an answer that misses its tolerance does not count.
@@ -9,12 +9,9 @@ A peer that is not found is named in one line and left out. Every answer is chec
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +20,9 @@ from rich.console import Console
 
 from benchmarks import measure, problems, sides
 from benchmarks.dynamics import run as dynamics
+from benchmarks.machine import facts
 from benchmarks.sides import Answer, Side, SideFailed
+from benchmarks.structures import run as structures
 from benchmarks.tables import Table, duration, ratio, verdict
 
 LINEAR_TOLERANCE = 1e-8
@@ -36,9 +35,12 @@ FRICTION_SOLVERS = ("gauss-seidel", "prox", "newton")
 PILES = ((100, 3), (1000, 3), (1000, 6), (10_000, 3))  # contacts, layers
 MEMORY_SIZES = (5_000, 10_000, 20_000, 40_000)
 PAGE = sides.ROOT / "docs" / "benchmarks.md"
+PARTS = ("lcp", "friction", "dynamics", "structures")
 
 
 INTRODUCTION = f"""# Benchmarks
+
+Other pages: [time stepping](benchmarks_dynamics.md), [structures and rotors](benchmarks_structures.md).
 
 Written by `make bench`. Every side runs in its own process on one thread and times its own solver calls.
 Problems are built and code is compiled before the clock starts, and times are the best of several
@@ -79,7 +81,7 @@ class Bench:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.run", description="Time klapper against its peers.")
     parser.add_argument("--quick", action="store_true", help="small sizes only")
-    parser.add_argument("--only", choices=("lcp", "friction", "dynamics"), help="one of the three parts")
+    parser.add_argument("--only", choices=PARTS, help="one of the parts")
     parser.add_argument("--siconos-python", default="/usr/bin/python3", help="interpreter that has siconos")
     parser.add_argument("--output", type=Path, default=PAGE, help="Markdown file to write")
     options = parser.parse_args(arguments)
@@ -87,7 +89,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.only in (None, "dynamics"):
         time_stepping = options.output.with_name("benchmarks_dynamics.md")
         dynamics.write(options.siconos_python, quick=options.quick, console=console, output=time_stepping)
-    if options.only == "dynamics":
+    if options.only in (None, "structures"):
+        rotors = options.output.with_name("benchmarks_structures.md")
+        structures.write(options.siconos_python, quick=options.quick, console=console, output=rotors)
+    if options.only in ("dynamics", "structures"):
         return
     bench = find_sides(options.siconos_python, quick=options.quick, console=console)
     tables = []
@@ -281,28 +286,10 @@ def machine(bench: Bench) -> dict[str, str]:
     """Processor and versions, nothing that names the computer."""
     missing = dict.fromkeys(("klapper", "Siconos", "quantecon"), "not found, left out")
     return {
-        "processor": f"{_processor()}, {os.cpu_count()} cores",
-        "Python": platform.python_version(),
-        **{package: _installed(package) for package in ("numpy", "scipy", "numba")},
+        **facts(),
         **missing,
         **bench.versions,
     }
-
-
-def _processor() -> str:
-    try:
-        rows = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        rows = []
-    names = [row.split(":", 1)[1].strip() for row in rows if row.startswith("model name")]
-    return names[0] if names else platform.machine()
-
-
-def _installed(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
 
 
 def _try(bench: Bench, side: Side | None, task: str, **request: Any) -> Answer | None:

@@ -249,7 +249,7 @@ def test_bench_runs_the_script_of_the_repository(tmp_path: Path, monkeypatch: py
 
     (tmp_path / "benchmarks").mkdir()
     (tmp_path / "src" / "klapper").mkdir(parents=True)
-    (tmp_path / "benchmarks" / "run.py").write_text("import sys; sys.exit(len(sys.argv) + 3)")
+    (tmp_path / "benchmarks" / "run.py").write_text("import sys, benchmarks; sys.exit(len(sys.argv) + 3)")
     monkeypatch.setattr(cli, "__file__", str(tmp_path / "site" / "klapper" / "package" / "cli.py"))
     monkeypatch.chdir(tmp_path)
     assert klapper("bench", "--quick").exit_code == 5

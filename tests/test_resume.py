@@ -84,7 +84,52 @@ def adaptive() -> tuple[System, float, Moreau, int]:
     return system, 6.0, Moreau(2e-2, accuracy=1e-6), 1
 
 
-CASES = {"chain": chain, "pendulum": pendulum, "adaptive": adaptive}
+def layers() -> tuple[System, float, Moreau, int]:
+    """Masses with compliant and rigid stops, held on position level: the compiled loop, whose springs hold energy."""
+    n = 6
+    unit = np.eye(n)
+    rng = np.random.default_rng(2)
+    system = LinearSystem(
+        np.ones(n),
+        stiffness=300.0 * (2 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)),
+        force=Harmonic(30.0 * rng.standard_normal(n), 11.0),
+        contacts=[Contact(f"gap {i}", normal=unit[i + 1] - unit[i], gap=0.01) for i in range(n - 1)],
+        compliance=np.diag([1e-4, 0.0, 2e-4, 0.0, 1e-5]),
+    )
+    return system, 30.0, Moreau(1e-4, theta=1.0, level="position"), 200
+
+
+def adaptive_layers() -> tuple[System, float, Moreau, int]:
+    """The same with steps of different size: the energy of the springs needs the duration of the last step."""
+    system, _, _, _ = layers()
+    return system, 1.0, Moreau(1e-2, theta=1.0, level="position", accuracy=1e-4), 1
+
+
+def modal() -> tuple[System, float, Moreau, int]:
+    """Full matrices: the compiled loop in modal coordinates."""
+    n = 70
+    rng = np.random.default_rng(3)
+    root = rng.standard_normal((n, n))
+    stiffness = 200.0 * (root @ root.T / n + np.eye(n))
+    system = LinearSystem(
+        np.ones(n),
+        stiffness=stiffness,
+        damping=1e-3 * stiffness,
+        force=Harmonic(5.0 * rng.standard_normal(n), 9.0),
+        contacts=[Contact(f"stop {i}", normal=rng.standard_normal(n), gap=0.05) for i in range(5)],
+    )
+    return system, 30.0, Moreau(2e-4), 200
+
+
+CASES = {
+    "chain": chain,
+    "pendulum": pendulum,
+    "adaptive": adaptive,
+    "layers": layers,
+    "adaptive layers": adaptive_layers,
+    "modal": modal,
+}
+COMPILED = ("chain", "layers", "modal")
 
 
 def run_case(name: str, folder: str | None = None, *, share: float = 1.0) -> Run:
@@ -98,7 +143,10 @@ def run_case(name: str, folder: str | None = None, *, share: float = 1.0) -> Run
         simulate_module._Loop._compiled_cut = usual
 
 
-@pytest.mark.parametrize(("name", "kills"), [("chain", 10), ("pendulum", 10), ("adaptive", 6)])
+@pytest.mark.parametrize(
+    ("name", "kills"),
+    [("chain", 10), ("pendulum", 10), ("adaptive", 6), ("layers", 8), ("adaptive layers", 6), ("modal", 8)],
+)
 def test_killed_at_random_moments(name: str, kills: int, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, __file__, name, str(tmp_path), str(kills)],
@@ -111,7 +159,8 @@ def test_killed_at_random_moments(name: str, kills: int, tmp_path: Path) -> None
     assert killed == kills
     assert resumed >= 2  # not only begun anew
     expected = run_case(name)
-    assert expected.about["audit"]["path"] == ("compiled" if name == "chain" else "general")
+    assert expected.about["audit"]["path"] == ("compiled" if name in COMPILED else "general")
+    assert np.count_nonzero(expected.impulse) >= 5  # contacts took part
     for k in range(folders):
         found = read(tmp_path / str(k))
         assert found.about["status"] == "complete"
@@ -140,7 +189,7 @@ def main(name: str, place: str, kills: int) -> None:
     simulate_module._PART_EVERY = 0.0
     run_case(name, share=0.05)  # compiles or loads everything
     began = time.perf_counter()
-    run_case(name)
+    run_case(name, str(Path(place, "whole")))
     whole = time.perf_counter() - began
     moments = random.Random(7)
     killed = resumed = number = 0

@@ -51,9 +51,9 @@ class ClatteringRotor:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
-    def from_arrays(cls, stored: dict[str, np.ndarray]) -> ClatteringRotor:
+    def from_arrays(cls, stored: dict[str, Any]) -> ClatteringRotor:
         given = {each.name: stored[each.name] for each in fields(cls)}
-        return cls(**{name: float(each) if each.ndim == 0 else each for name, each in given.items()})
+        return cls(**{name: float(each) if np.ndim(each) == 0 else each for name, each in given.items()})
 
 
 def shipped(modes: int = 16, contacts: int = 39) -> ClatteringRotor:

@@ -15,6 +15,7 @@ _ROOMS = (
     "mechanics",
     "bodies",
     "structures",
+    "continuum",
     "reduction",
     "schemes",
     "simulate",

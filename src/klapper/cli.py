@@ -163,7 +163,10 @@ def bench(context: typer.Context, debug: Debug = False) -> None:
     """Run the side-by-side timings of the repository; further arguments are passed on."""
     with one_sentence(debug):
         script = _benchmarks()
-        status = subprocess.run([sys.executable, str(script), *context.args], check=False).returncode
+        paths = os.pathsep.join(filter(None, [str(script.parents[1]), os.environ.get("PYTHONPATH", "")]))
+        status = subprocess.run(
+            [sys.executable, str(script), *context.args], env={**os.environ, "PYTHONPATH": paths}, check=False
+        ).returncode
     raise typer.Exit(status)
 
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from klapper.mechanics.determinacy import force_determinacy
 from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.force_audit import forces_by_state, summary
 from klapper.mechanics.system import System, require_system
 from klapper.progress import Progress, progress_for
 from klapper.results import ENERGY, IMPACT, Layout, Loaded, PartStore, ResultsError, Run, Samples
@@ -375,12 +376,12 @@ class _Loop:
         }
         return Run(self.layout, samples, about)
 
-    def _force_uniqueness(self, samples: Samples) -> dict[str, str]:
-        """Whether forces were determined, at the end and where most contacts were loaded."""
+    def _force_uniqueness(self, samples: Samples) -> dict[str, Any]:
+        """Whether forces were determined, at the end, where most contacts were loaded, and by contact state."""
         if not self.listed or not (self.layout.contacts or self.layout.constraints):
             return {}
         load = np.count_nonzero(np.any(samples.impulse != 0.0, axis=2), axis=1)
-        found = {}
+        found: dict[str, Any] = {}
         for moment, k in (
             ("at the end", len(samples) - 1),
             ("with most contacts loaded", int(np.argmax(load))),
@@ -396,7 +397,20 @@ class _Loop:
             )
             if verdict is not None and verdict.changes:
                 found[f"forces {moment}"] = f"{verdict} ({samples.time[k]:.6g} s)"
-        return found
+        if getattr(self.scheme, "compliant_contacts", False):
+            return found  # forces follow from deformations
+        return found | summary(
+            forces_by_state(
+                self.system,
+                self.layout.contacts,
+                samples.time,
+                samples.position,
+                samples.velocity,
+                samples.impulse,
+                samples.state,
+                samples.constraint_impulse,
+            )
+        )
 
 
 class _Gathered:

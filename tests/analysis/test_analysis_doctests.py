@@ -6,7 +6,18 @@ import importlib
 import pytest
 
 
-@pytest.mark.parametrize("name", ["attractor", "coexistence", "linear_stability", "sliding_stability"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "attractor",
+        "coexistence",
+        "frequency_response",
+        "linear_stability",
+        "minimal_coordinates",
+        "sliding_stability",
+        "stability_map",
+    ],
+)
 def test_doctests(name: str) -> None:
     module = importlib.import_module(f"klapper.analysis.{name}")
     found = doctest.testmod(module)

@@ -6,7 +6,7 @@ import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from klapper.analysis.linear_stability import Stability, critical_value, stability, stability_map
+from klapper.analysis.linear_stability import Stability, critical_value, stability
 from klapper.mechanics import InvalidModel
 
 
@@ -94,19 +94,6 @@ def test_divergence_and_its_words() -> None:
 def test_nothing_but_free_motions() -> None:
     judged = stability(np.eye(2), None, None)
     assert (judged.zeros, judged.free_motions, judged.verdict) == (4, 2, "stable")
-
-
-def test_map_with_its_border() -> None:
-    def judge(x: float, y: float) -> Stability:
-        if x > 2.0:
-            raise InvalidModel("no equilibrium")
-        return stability([[1.0]], [[y]], [[1.0 - x]])
-
-    chart = stability_map(judge, np.linspace(0.3, 2.5, 12), [0.5, 3.0])
-    assert chart.boundary == pytest.approx([1.0, 1.0], abs=1e-9)
-    assert set(chart.verdict.ravel()) == {"stable", "divergence", "none"}
-    assert np.isnan(chart.growth[:, -1]).all()
-    assert chart.table("load", "damping").splitlines()[1].split()[:2] == ["0.5", "1"]
 
 
 @pytest.mark.parametrize(

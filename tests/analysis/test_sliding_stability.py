@@ -195,3 +195,13 @@ def build(**given: Any) -> LinearSystem:
 def test_refusals(system: LinearSystem, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidModel, match=message):
         sliding_stability(system, CompliantNormal(1e5), **options)
+
+
+def test_forces_of_springs_may_cancel_where_no_contact_acts() -> None:
+    """Without friction the coupled springs alone balance x: nothing but their round-off is left there."""
+    stiffness = np.array([[20000.0025, 9999.99966763], [9999.99966763, 6666.6675]])
+    belt = Contact("belt", normal=[0.0, 1.0], tangents=[1.0, 0.0], tangential_rate=0.5)
+    block = LinearSystem([1.0, 1.0], stiffness=stiffness, force=[0.0, -50.0], contacts=[belt])
+    judged = sliding_stability(block, CompliantNormal(13333.33))
+    expected = np.linalg.solve(stiffness + np.diag([0.0, 13333.33]), [0.0, -50.0])
+    np.testing.assert_allclose(judged.equilibrium.position, expected, rtol=1e-12)

@@ -97,6 +97,14 @@ def test_matrices_of_the_intact_shaft_are_the_limit_of_a_vanishing_delamination(
     )
 
 
+def test_delamination_too_short_for_finite_elements() -> None:
+    """The example runs without that comparison, and has the critical speeds of the intact shaft in each plane."""
+    outcome = find("rotor-stability").run(L2=1e-4, modes=6)
+    assert outcome.passed and not [check for check in outcome.checks if "finite elements" in check.name]
+    first = np.pi / 2 * np.sqrt(210e9 * 1e-4 / (12 * 7500.0))
+    np.testing.assert_allclose(outcome.numbers["critical_speeds"], [first, first], rtol=1e-6)
+
+
 def test_sag_of_the_intact_shaft_stands_still() -> None:
     """5 ν g L⁴/(384 E I), at every speed: gravity and a square shaft that turns."""
     shaft = replace(SHORT, split=0.0, drag=0.0)
@@ -225,11 +233,22 @@ def test_small_friction_takes_energy_in_proportion() -> None:
     assert len(draw(more.figures)) == 3
 
 
+@pytest.mark.slow
+def test_friction_in_the_joint_is_resolved_by_the_steps() -> None:
+    """Twice as many steps change by a tenth what friction takes, and by less what it does to the gap."""
+    shipped, finer = (find("rotor-friction").run(steps=steps).numbers for steps in (800, 1600))
+    assert shipped["friction_per_turn"] == pytest.approx(finer["friction_per_turn"], rel=0.1)
+    assert shipped["max_gap"] == pytest.approx(finer["max_gap"], rel=0.01)
+    lost = sum(shipped[f"{name}_per_turn"] for name in ("friction", "impact", "damping"))
+    assert 0.005 < shipped["friction_per_turn"] / lost < 0.02
+
+
 @pytest.mark.parametrize(
     ("name", "given", "words"),
     [
         ("rotor-stability", {"h": 0.01}, "h must be below the height a = 0.01 m"),
         ("rotor-stability", {"L2": 1.0}, "L2 must be below the length L = 1 m"),
+        ("rotor-stability", {"L2": 1e-6}, "L2 cannot be 1e-06 m here: segment 2 is 1e-06 m long"),
         ("rotor-stability", {"speed_from": 80.0}, "speed_to must be above speed_from 80 Hz"),
         ("rotor-clatter", {"speed": 10.4}, "speed is 10.4 Hz, at which motions grow by"),
         ("rotor-clatter", {"L2": 0.0}, "L2 must be a number above 0"),

@@ -7,7 +7,15 @@ from scipy.integrate import solve_ivp
 
 from klapper.mechanics import Constraint, Contact, FrictionElement, InvalidModel, LinearSystem
 from klapper.mechanics.signals import Constant, FunctionOfTime, Harmonic, Ramp
-from klapper.schemes.linear_flow import Held, LinearFlow, LinearModel, LinearPhase, TimeFunctions, quadrature
+from klapper.schemes.linear_flow import (
+    Exponential,
+    Held,
+    LinearFlow,
+    LinearModel,
+    LinearPhase,
+    TimeFunctions,
+    quadrature,
+)
 from klapper.schemes.phase_equations import phase_equations
 from klapper.schemes.phase_modes import SMOOTH, STARTING, STICKING, Modes
 
@@ -268,3 +276,24 @@ def test_arbitrary_functions_of_time_are_refused_by_name():
 def test_quadrature_is_exact_to_round_off():
     times, weights = quadrature(1.0, 9.0, 2.0)
     assert weights @ np.cos(2.0 * times) == pytest.approx(0.5 * (np.sin(18.0) - np.sin(2.0)), abs=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_transition_matrix(seed):
+    """e^{Aτ} against scaling and squaring, with states in units of very different size."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 12))
+    units = 2.0 ** rng.integers(-12, 12, n)
+    matrix = rng.standard_normal((n, n)) * units[:, None] / units
+    exponential = Exponential(matrix, units)
+    for duration in (0.0, 1e-9, 0.3, 1.7, 40.0 / np.linalg.norm(matrix / units[:, None] * units, 2)):
+        found, exact = exponential.matrix(duration), scipy.linalg.expm(matrix * duration)
+        size = np.linalg.norm(exact / units[:, None] * units, 2)
+        np.testing.assert_allclose(
+            found / units[:, None] * units, exact / units[:, None] * units, atol=1e-12 * size
+        )
+        start = rng.standard_normal(n) * units
+        states = exponential(np.array([duration]), start)[0] / units
+        np.testing.assert_allclose(
+            found @ start / units, states, atol=1e-12 * size * np.linalg.norm(start / units)
+        )

@@ -226,7 +226,6 @@ OBSTACLES = {
     "sliding speed": {
         "contacts": [Contact("c", normal=[0, 1.0], tangents=[1.0, 0], friction=Stribeck(0.3, 0.2, 0.1))]
     },
-    "compliance": {"contacts": [Contact("c", normal=[0, 1.0])], "compliance": [[1e-3]]},
     "several contacts": {
         "contacts": [
             Contact("c", normal=[0, 1.0]),
@@ -244,8 +243,7 @@ OBSTACLES = {
 def test_what_the_compiled_loop_leaves_to_the_general_path(word: str) -> None:
     system = LinearSystem([1.0, 1.0], force=[0.0, -9.81], **OBSTACLES[word])
     assert word in obstacle(system)
-    level = "position" if word == "compliance" else "velocity"
-    run = simulate(system, 0.02, Moreau(1e-3, theta=1.0, level=level))
+    run = simulate(system, 0.02, Moreau(1e-3, theta=1.0))
     assert run.about["audit"]["path"] == "general"
 
 

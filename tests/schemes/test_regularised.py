@@ -130,6 +130,30 @@ def test_an_approach_damper_penetrates_less_the_stronger_it_is():
         assert run.gap[-1, 0] == pytest.approx(-sunk, rel=1e-6)
 
 
+@pytest.mark.parametrize(("damping", "tolerance"), [(4e7, 1e-3), (4e9, 1e-5)])
+def test_strong_dampers_let_go_when_the_load_turns(damping, tolerance):
+    """A pressed mass does not move: λ = k q − F(t) ends with 20 N cos 7t = k q ≈ −k Λ/d, close to t = 3π/14."""
+    stiffness, until = 100.0, 0.75
+    mass = LinearSystem(
+        [1.0],
+        stiffness=[[stiffness]],
+        force=Harmonic([20.0], 7.0),
+        position=[0.05],
+        contacts=[Contact("stop", normal=[1.0])],
+    )
+    law = CompliantNormal(damping / 40.0, damping)
+    run = simulate(mass, until, Regularised(law, method="radau", tolerance=tolerance, sample=0.05))
+    pressed = run.impulse[:, 0, 0] > 0.0
+    sunk = run.impulse[:, 0, 0].sum() / damping
+    assert run.time[pressed].max() == pytest.approx(
+        3.0 * np.pi / 14.0, abs=2.0 * stiffness * sunk / (20.0 * 7.0)
+    )
+    natural = np.sqrt(stiffness)
+    turn = 7.0 * (until - 3.0 * np.pi / 14.0)
+    lifted = 20.0 / (stiffness - 49.0) * (np.sin(turn) - 0.7 * np.sin(turn * natural / 7.0))
+    assert run.position[-1, 0] == pytest.approx(lifted, rel=10.0 * tolerance)
+
+
 def test_the_deepest_penetration_falls_with_the_root_of_the_stiffness():
     deepest = []
     for stiffness in (1e3, 1e5, 1e7):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 from scipy.sparse.linalg import splu
 
 from klapper.mechanics import InvalidModel
@@ -84,6 +85,36 @@ def test_breathing_of_a_mid_plane_delamination() -> None:
         assert np.abs(model.rows(intact, places, 1)[:, 5]).max() < 1e-9 * np.abs(upper).max()
 
 
+def clamped_number(k: int) -> float:
+    """Root k of cos x cosh x = 1."""
+    middle = (k + 0.5) * np.pi
+    return brentq(lambda x: np.cos(x) - 1 / np.cosh(x), middle - 0.3, middle + 0.3, xtol=1e-15)
+
+
+PAIRS = [
+    (2, 1),
+    (4, 3),
+    (5, 1),
+    (7, 1),
+    (8, 7),
+]  # the last lies on bisections that start from the first frequency
+
+
+@pytest.mark.parametrize(("whole", "lamina"), PAIRS)
+@pytest.mark.parametrize("apart", [0.0, 1e-9, 1e-8, 4.6e-8, 1e-7, 1e-5])
+def test_double_and_nearly_double_frequencies(whole: int, lamina: int, apart: float) -> None:
+    """A clamped frequency of the laminae on or beside one of the whole beam: both found, with orthogonal modes."""
+    split = clamped_number(lamina) / (whole * np.pi) * (1 + apart)
+    count = whole + lamina + 2
+    relative = [
+        (clamped_number(k) / split) ** 2 * np.sqrt(YOUNG * 1e-4 / (12 * DENSITY)) for k in range(1, 12)
+    ]
+    expected = np.sort(np.concatenate([simply_supported(0.01, 12), np.array(relative) / (2 * np.pi)]))[:count]
+    model = beam(split).model(count, plane="2-3")
+    np.testing.assert_allclose(model.frequencies, expected, rtol=1e-10)
+    np.testing.assert_allclose(products(model, "mass"), np.eye(count), atol=1e-6)
+
+
 def test_a_double_frequency_is_found_twice() -> None:
     """A delamination so long that its laminae, clamped, have the second frequency of the whole beam."""
     double = beam(CLAMPED[0] / (2 * np.pi))
@@ -92,6 +123,83 @@ def test_a_double_frequency_is_found_twice() -> None:
     matrix = characteristic_matrix(double.segments, "2-3", 2 * np.pi * model.frequencies[1])
     assert np.count_nonzero(np.linalg.svd(matrix / np.abs(matrix).max(axis=1)[:, None])[1] < 1e-9) == 2
     np.testing.assert_allclose(products(model, "mass"), np.eye(3), atol=1e-9)
+
+
+@pytest.mark.parametrize("split", [1e-6, 1e-5, 1e-4, 1e-3, 1e-2])
+@pytest.mark.parametrize("end", [0.4, 1e-3, 1e-6])
+@pytest.mark.parametrize("right", [False, True])
+def test_short_segments_do_not_drown_the_beam(split: float, end: float, right: bool) -> None:
+    """In the plane 2-3 a delamination that is too short to vibrate by itself changes nothing, wherever it lies."""
+    centre = end + 0.5 * split
+    found = beam(split, centre=1 - centre if right else centre).frequencies(8, plane="2-3")
+    np.testing.assert_allclose(found, simply_supported(0.01, 8), rtol=1e-10)
+
+
+def test_end_segments_of_a_delamination_over_nearly_all_the_length() -> None:
+    """Both intact parts are a micrometre: as good as clamped in their relative motion, simply supported together."""
+    split = 1 - 2e-6
+    expected = np.sort(np.concatenate([simply_supported(0.01, 6), clamped_lamina(0.01, split)]))[:6]
+    np.testing.assert_allclose(beam(split).frequencies(6, plane="2-3"), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("split", [1e-5, 1e-4, 1e-3])
+def test_a_short_delamination_adds_rotary_inertia(split: float) -> None:
+    """Laminae beside the axis swing lengthwise when it turns: Δf/f = −½ Σ ν y² w'² L₂ / ∫ ν w², up to terms in L₂³."""
+    k = np.arange(1, 7)
+    lever = 0.01 / 4  # of both laminae of a mid-plane delamination
+    turning = (k * np.pi * np.cos(0.5 * k * np.pi)) ** 2
+    shift = -(lever**2) * turning * split
+    found = beam(split, 0.005).frequencies(6, plane="1-3") / simply_supported(0.01, 6) - 1
+    assert np.all(np.abs(found - shift) <= 1e-10 + (k * np.pi) ** 2 * split**3)
+
+
+@pytest.mark.parametrize("split", [1e-6, 1e-4, 1e-3])
+def test_count_of_a_beam_with_a_short_delamination(split: float) -> None:
+    """As many as the intact beam has: bending in both planes, and waves lengthwise between the held ends."""
+    length_wise = 0.5 * np.sqrt(YOUNG / DENSITY) * np.arange(1, 6)
+    both_planes = np.sort(
+        np.concatenate([simply_supported(0.01, 30), simply_supported(0.02, 30), length_wise])
+    )
+    between = 0.5 * (both_planes[1:] + both_planes[:-1])[np.diff(both_planes) > 0.02 * both_planes[1:]]
+    expected = [np.count_nonzero(both_planes < frequency) for frequency in between[:20]]
+    assert [beam(split, width=0.02).count_below(frequency) for frequency in between[:20]] == expected
+
+
+def test_modes_lost_in_round_off_are_refused() -> None:
+    with pytest.raises(InvalidModel, match="segment 2 is 1e-06 m long, so short that mode"):
+        beam(1e-6).model(16)
+
+
+FITTING = {
+    "16 modes": (beam(0.6, 0.0075), 16),
+    "60 modes": (beam(0.6, 0.0075), 60),
+    "short delamination": (beam(1e-3, 0.0075), 16),
+    "thin lamina": (beam(0.6, 0.0005), 30),
+    "near a support": (beam(0.1, 0.003, centre=0.055), 30),
+    "nearly all the length": (beam(0.98, 0.005), 30),
+    "thick, waves lengthwise": (DelaminatedBeam(1.0, 0.5, 0.1, 0.1, 0.03, YOUNG, DENSITY), 40),
+}
+
+
+@pytest.mark.parametrize("name", FITTING)
+def test_fitting_elements_meet_the_semi_analytical_frequencies(name: str) -> None:
+    """To 0.05 %, whatever is asked for."""
+    some, count = FITTING[name]
+    np.testing.assert_allclose(some.frequencies(count, method="fe"), some.frequencies(count), rtol=5e-4)
+
+
+def test_elements_are_refused_before_rounding_spoils_them() -> None:
+    """Elements just long enough still give the first frequency to a tenth of a thousandth; shorter ones are refused."""
+    exact = beam(0.6).frequencies(1, plane="1-3")
+    with pytest.raises(
+        InvalidModel, match=r"4000 finite elements of 0.00015 m in segment 3 .* at most \d+, ask"
+    ) as told:
+        beam(0.6).frequencies(1, plane="1-3", method="fe", elements=(40, 40, 4000, 40))
+    most = int(str(told.value).split("at most ")[1].split(",")[0])
+    found = beam(0.6).frequencies(1, plane="1-3", method="fe", elements=(40, 40, most, 40))
+    np.testing.assert_allclose(found, exact, rtol=1e-4)
+    with pytest.raises(InvalidModel, match="too short for finite elements; use method 'semi-analytical'"):
+        beam(1e-4).frequencies(1, method="fe")
 
 
 def test_mirrored_delamination() -> None:
@@ -203,6 +311,12 @@ def test_wrong_requests_are_refused() -> None:
         beam().frequencies(3, plane="1-2")
     with pytest.raises(InvalidModel, match="whole numbers from 1 on"):
         beam().frequencies(0)
+    with pytest.raises(InvalidModel, match="modes is 0; allowed are whole numbers from 1 on"):
+        beam().model(0, method="fe")
+    with pytest.raises(InvalidModel, match="elements is 'many'; allowed are finite numbers"):
+        beam().model(3, method="fe", elements="many")
+    with pytest.raises(InvalidModel, match="expected four whole numbers"):
+        beam().model(3, method="fe", elements=20)
     with pytest.raises(InvalidModel, match="needs their number"):
         beam().model(None)
     with pytest.raises(InvalidModel, match="from 0 to 1"):

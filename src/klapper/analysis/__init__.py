@@ -11,36 +11,110 @@ from klapper.analysis.attractor import (
     order_of_period,
 )
 from klapper.analysis.coexistence import Branch, Coexistence, coexistence
-from klapper.analysis.linear_stability import (
-    Stability,
-    StabilityMap,
-    critical_value,
-    stability,
-    stability_map,
+from klapper.analysis.equilibrium import Equilibrium, NoEquilibrium
+from klapper.analysis.equilibrium_set import EquilibriumPiece, EquilibriumSet, equilibrium_set
+from klapper.analysis.frequency_response import FrequencyResponse, frequency_response
+from klapper.analysis.harmonic import (
+    HarmonicCurve,
+    HarmonicResponse,
+    NoBalance,
+    follow_harmonic,
+    harmonic_response,
 )
+from klapper.analysis.iteration_history import IterationHistory, iteration_history
+from klapper.analysis.linear_stability import Stability, critical_value, stability
+from klapper.analysis.minimal_coordinates import MinimalCoordinates, minimal_coordinates
 from klapper.analysis.mode_convergence import ModeConvergence, mode_convergence
+from klapper.analysis.periodic import (
+    Bifurcation,
+    BifurcationDiagram,
+    FlowMap,
+    MotionEvent,
+    NoPeriodicMotion,
+    PeriodicBranch,
+    PeriodicMotion,
+    bifurcation_diagram,
+    flow_map,
+    follow_periodic,
+    periodic_motion,
+)
 from klapper.analysis.sliding_stability import SlidingEquilibrium, SlidingStability, sliding_stability
+from klapper.analysis.slip_onset import SlipOnset, slip_onset
+from klapper.analysis.stability_map import (
+    BorderCurve,
+    StabilityChange,
+    StabilityCourse,
+    StabilityMap,
+    stability_map,
+    stability_over,
+)
+from klapper.analysis.state_change import StateChange, change_of_state
+from klapper.analysis.stationary_branch import StationaryBranch, follow_stationary
+from klapper.analysis.stationary_event import StationaryEvent
+from klapper.analysis.stationary_state import stationary_state, stationary_states
+from klapper.analysis.validity_limit import ValidityLimit
 
 __all__ = [
     "Attractor",
+    "Bifurcation",
+    "BifurcationDiagram",
+    "BorderCurve",
     "Branch",
     "Coexistence",
+    "Equilibrium",
+    "EquilibriumPiece",
+    "EquilibriumSet",
+    "FlowMap",
+    "FrequencyResponse",
+    "HarmonicCurve",
+    "HarmonicResponse",
+    "IterationHistory",
+    "MinimalCoordinates",
     "ModeConvergence",
+    "MotionEvent",
+    "NoBalance",
+    "NoEquilibrium",
+    "NoPeriodicMotion",
+    "PeriodicBranch",
+    "PeriodicMotion",
     "Section",
     "SlidingEquilibrium",
     "SlidingStability",
+    "SlipOnset",
     "Stability",
+    "StabilityChange",
+    "StabilityCourse",
     "StabilityMap",
+    "StateChange",
+    "StationaryBranch",
+    "StationaryEvent",
     "Stroboscope",
     "Trajectory",
+    "ValidityLimit",
     "advancing",
+    "bifurcation_diagram",
+    "change_of_state",
     "coexistence",
     "critical_value",
+    "equilibrium_set",
     "extrema",
     "find_attractor",
+    "flow_map",
+    "follow_harmonic",
+    "follow_periodic",
+    "follow_stationary",
+    "frequency_response",
+    "harmonic_response",
+    "iteration_history",
+    "minimal_coordinates",
     "mode_convergence",
     "order_of_period",
+    "periodic_motion",
     "sliding_stability",
+    "slip_onset",
     "stability",
     "stability_map",
+    "stability_over",
+    "stationary_state",
+    "stationary_states",
 ]

@@ -15,6 +15,12 @@ import numpy as np
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.schemes.base import OPEN, SLIP, STICK
 
+_WORDS = {STICK: "sticks", SLIP: "presses"}
+
+
+class NoEquilibrium(RuntimeError):
+    """No verified state of rest can be returned; the text says why, and what to do."""
+
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
@@ -27,6 +33,11 @@ class Equilibrium:
     ``touching``    (m,) whether a contact is closed, loaded or not
     ``constraint``  (p,) [N], forces of two-sided constraints
     ``residual``    of the equations and the contact laws, relative to the forces and gaps that occur
+    ``convex``      whether its problem is convex: there is no other state; None if that was not asked
+    ``negative``    number of directions in which the stiffness is negative while the loaded contacts stay closed; a
+                    conservative system is not stable with one. None if that was not asked
+    ``isolated``    whether no other equilibrium lies next to it; None if that was not asked
+    ``lower``, ``upper``  (m, 1 + d) [N], bounds of the forces that keep this position; None if they are unique
     """
 
     system: LinearSystem
@@ -37,6 +48,11 @@ class Equilibrium:
     touching: np.ndarray
     constraint: np.ndarray
     residual: float
+    convex: bool | None = None
+    negative: int | None = None
+    isolated: bool | None = None
+    lower: np.ndarray | None = None
+    upper: np.ndarray | None = None
 
     @cached_property
     def loaded(self) -> np.ndarray:
@@ -47,3 +63,43 @@ class Equilibrium:
     def open(self) -> np.ndarray:
         """Numbers of the contacts that do not touch."""
         return np.flatnonzero((self.states == OPEN) & ~self.touching)
+
+    @cached_property
+    def undetermined(self) -> tuple[str, ...]:
+        """Names of the contacts whose forces are not unique."""
+        if self.lower is None or self.upper is None:
+            return ()
+        return tuple(
+            self.system.contacts.name(int(i)) for i in np.flatnonzero(np.any(self.lower < self.upper, axis=1))
+        )
+
+    def __str__(self) -> str:
+        contacts = self.system.contacts
+        lines = [f"State of rest, residual {self.residual:.1e}{self._judgement()}"]
+        width = max((len(name) for name in contacts.names), default=0)
+        for i, name in enumerate(contacts.names):
+            lines.append(f"  {name:<{width}}  {self._words(i)}")
+        return "\n".join(lines)
+
+    def _judgement(self) -> str:
+        if self.convex is None:
+            return ""
+        if not self.convex:
+            return ", the problem is not convex"
+        return ", one of many: nothing holds it in place" if self.isolated is False else ", the only one"
+
+    def _words(self, contact: int) -> str:
+        normal, *tangential = self.forces[contact]
+        state = int(self.states[contact])
+        if state != OPEN:
+            words = f"{_WORDS[state]} with {normal:.6g} N"
+        elif self.touching[contact]:
+            words = "carries nothing"
+        else:
+            return f"open by {self.gaps[contact]:.6g} m"
+        if any(tangential):
+            words += ", friction " + ", ".join(f"{part:.6g}" for part in tangential) + " N"
+        if self.lower is not None and self.upper is not None:
+            low, high = self.lower[contact, 0], self.upper[contact, 0]
+            words += f" (anything from {low:.6g} to {high:.6g} N)" if low < high else ""
+        return words

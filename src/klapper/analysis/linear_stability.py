@@ -14,7 +14,7 @@ stiffness (flutter). A real growth is called divergence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -66,9 +66,9 @@ class Stability:
     @property
     def verdict(self) -> str:
         """ "stable", "flutter" or "divergence"; zero eigenvalues are not judged."""
-        if self.growth <= self._neutral:
+        if self.growth <= self.neutral:
             return "stable"
-        return "flutter" if self.frequency > self._neutral else "divergence"
+        return "flutter" if self.frequency > self.neutral else "divergence"
 
     @property
     def stable(self) -> bool:
@@ -78,10 +78,11 @@ class Stability:
     @property
     def decays(self) -> bool:
         """Whether everything but the zero eigenvalues dies away."""
-        return self.growth < -self._neutral
+        return self.growth < -self.neutral
 
     @property
-    def _neutral(self) -> float:
+    def neutral(self) -> float:
+        """Growth [1/s] up to which it counts as none."""
         return NEUTRAL * float(np.abs(self.eigenvalues).max(initial=0.0))
 
     def __str__(self) -> str:
@@ -109,8 +110,7 @@ def stability(mass: Any, damping: Any, stiffness: Any) -> Stability:
             0.386982  ± 1.54911        1/s
            -0.386982  ± 1.54911        1/s
     """
-    m = _square(mass, "mass", None)
-    d, k = _square(damping, "damping", len(m)), _square(stiffness, "stiffness", len(m))
+    m, d, k = checked_matrices(mass, damping, stiffness)
     rates, elastic = _in_mass_units(m, d), _in_mass_units(m, k)
     values, vectors = _oscillations(elastic) if not d.any() else _quadratic(rates, elastic)
     zeros = _zeros(rates, elastic)
@@ -121,6 +121,12 @@ def stability(mass: Any, damping: Any, stiffness: Any) -> Stability:
     modes = np.linalg.solve(np.linalg.cholesky(m).T, vectors[:, order])
     largest = modes[np.argmax(np.abs(modes), axis=0), np.arange(modes.shape[1])]
     return Stability(m, d, k, values[order], modes / np.where(largest == 0.0, 1.0, largest), zeros)
+
+
+def checked_matrices(mass: Any, damping: Any, stiffness: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """M, D, K (n, n), dense; refused if they do not fit or the mass is not symmetric and positive definite."""
+    m = _square(mass, "mass", None)
+    return m, _square(damping, "damping", len(m)), _square(stiffness, "stiffness", len(m))
 
 
 def critical_value(
@@ -151,64 +157,6 @@ def critical_value(
         else:
             high = middle
     return 0.5 * (low + high)
-
-
-@dataclass(frozen=True, eq=False)
-class StabilityMap:
-    """Verdicts over two parameters.
-
-    ``x`` (a,), ``y`` (b,)
-    ``growth``    (b, a) [1/s], nan where there is no equilibrium
-    ``verdict``   (b, a) of texts, "none" where there is no equilibrium
-    ``boundary``  (b,): for every y the smallest x at which a stable motion becomes unstable or back; nan if none
-    """
-
-    x: np.ndarray
-    y: np.ndarray
-    growth: np.ndarray
-    verdict: np.ndarray
-    boundary: np.ndarray
-
-    def table(self, x_name: str = "x", y_name: str = "y") -> str:
-        """One line for every y: where the verdict changes, and the largest growth."""
-        lines = [f"{y_name:>12}  {'critical ' + x_name:>18}  {'largest growth 1/s':>18}"]
-        for y, x, growth in zip(self.y, self.boundary, self.growth, strict=True):
-            largest = growth[~np.isnan(growth)].max(initial=-np.inf)
-            lines.append(f"{y:>12.6g}  {'none' if np.isnan(x) else f'{x:.10g}':>18}  {largest:>18.6g}")
-        return "\n".join(lines)
-
-
-def stability_map(
-    judge: Callable[[float, float], Stability],
-    x: Sequence[float] | np.ndarray,
-    y: Sequence[float] | np.ndarray,
-) -> StabilityMap:
-    """Judge every pair of parameters x (a,) and y (b,), and trace the change of verdict over x by bisection.
-
-    Where ``judge`` raises :class:`~klapper.mechanics.InvalidModel` there is no equilibrium.
-    """
-    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    growth, verdict = np.full((len(ys), len(xs)), np.nan), np.full((len(ys), len(xs)), "none", dtype="<U10")
-    boundary = np.full(len(ys), np.nan)
-    for row, b in enumerate(ys):
-
-        def along(a: float, b: float = b) -> Stability:
-            return judge(a, b)
-
-        for column, a in enumerate(xs):
-            try:
-                answer = along(a)
-            except InvalidModel:
-                continue
-            growth[row, column], verdict[row, column] = answer.growth, answer.verdict
-        boundary[row] = _first_change(along, xs, verdict[row])
-    return StabilityMap(xs, ys, growth, verdict, boundary)
-
-
-def _first_change(judge: Callable[[float], Stability], x: np.ndarray, verdict: np.ndarray) -> float:
-    stable, known = verdict == "stable", verdict != "none"
-    changes = np.flatnonzero((stable[1:] != stable[:-1]) & known[1:] & known[:-1])
-    return critical_value(judge, x[changes[0]], x[changes[0] + 1]) if changes.size else np.nan
 
 
 def _oscillations(elastic: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

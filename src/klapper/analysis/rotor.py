@@ -12,9 +12,7 @@ Speeds are revolutions per second [Hz]. Everything over speeds is computed in ba
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -24,6 +22,7 @@ import scipy.sparse as sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 
+from klapper.analysis.batched_eigenvalues import real_eigenvalues, shared
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.signals import finite, number
 
@@ -386,24 +385,9 @@ def _block_eigenvalues(unit: _MassUnits, omega: np.ndarray) -> np.ndarray:
         matrix[:, np.arange(n), n + np.arange(n)] = root
         matrix[:, n:, :n] = -(unit.stiffness - w**2 * unit.centrifugal + w * unit.circulatory) / root
         matrix[:, n:, n:] = -(w * unit.gyroscopic + unit.damping)
-        return _real_eigenvalues(matrix)
+        return real_eigenvalues(matrix)
 
-    batches = _batches(omega, 4 * n * n)
-    if len(batches) == 1:
-        return some(batches[0])
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return np.concatenate(list(pool.map(some, batches)))
-
-
-def _real_eigenvalues(matrices: np.ndarray) -> np.ndarray:
-    """Eigenvalues (k, n) complex of real matrices (k, n, n), on one core."""
-    from klapper.analysis.kernels.real_eigenvalues import eigenvalues as compiled
-
-    values = np.empty(matrices.shape[:2], dtype=complex)
-    if compiled(matrices.copy(), values):
-        lost = ~np.isfinite(values).all(axis=1)
-        values[lost] = np.linalg.eigvals(matrices[lost])
-    return values
+    return np.concatenate(shared(some, _batches(omega, 4 * n * n)))
 
 
 def _batches(omega: np.ndarray, numbers: int) -> list[np.ndarray]:

@@ -355,12 +355,23 @@ class _Sliding:
         """Largest unbalanced force of a held coordinate, relative to the forces that meet there."""
         directions = self.directions(q)
         normal, tangential = self.contact_forces(q, directions)
-        size = np.abs(self.system.force(self.time, q, self.velocity))
         size = (
-            size + abs(directions.normal) @ normal + abs(directions.tangential) @ np.abs(tangential.ravel())
+            self.applied(q)
+            + abs(directions.normal) @ normal
+            + abs(directions.tangential) @ np.abs(tangential.ravel())
         )
         unbalanced = np.abs(total[self.held])
         return float(np.max(unbalanced / np.where(unbalanced > 0.0, size[self.held], 1.0), initial=0.0))
+
+    def applied(self, q: np.ndarray) -> np.ndarray:
+        """Sizes (nv,) of the forces but those of contacts: of each term, if they are known apart."""
+        system, velocity = self.system, np.abs(self.velocity)
+        if not isinstance(system, LinearSystem):
+            return np.abs(system.force(self.time, q, self.velocity))
+        size = np.abs(system.load.value(self.time))
+        for matrix, values in ((system.position_matrix, np.abs(q)), (system.rate_matrix, velocity)):
+            size = size if matrix is None else size + abs(matrix) @ values
+        return size
 
     def equilibrium(self, q: np.ndarray) -> SlidingEquilibrium:
         directions = self.directions(q)

@@ -84,7 +84,12 @@ class Shaft:
         )
 
     def model(self, modes: int, method: Any = "semi-analytical") -> DelaminatedModel:
-        return self.beam.model(modes, method=method, damping_external=self.drag, alpha2=self.alpha2)
+        from klapper.mechanics import InvalidModel
+
+        try:
+            return self.beam.model(modes, method=method, damping_external=self.drag, alpha2=self.alpha2)
+        except InvalidModel as error:
+            raise ParameterError(f"L2 cannot be {self.split:g} m here: {error}") from error
 
     @property
     def sine_frequencies(self) -> np.ndarray:

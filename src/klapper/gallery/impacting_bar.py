@@ -7,6 +7,11 @@ An elastic bar flies against a rigid wall. With the speed of sound c = √(E/ρ)
 No energy is lost. A finite element bar has a node of finite mass at its end, which stops at once: an impact without
 restitution that takes the energy of half an element, and less the finer the mesh. What follows oscillates about the
 exact force, because short waves of the mesh are too fast (consistent masses) or too slow (lumped ones and long steps).
+
+The force with which the node stops is a mark of the step and not of the bar: its impulse is fixed, so that the force
+grows without bound as steps get shorter. Where contact is held on position level the cure is to take the mass from the
+node and give it to the inside (`klapper.reduction.massless_boundary`): the force then has a limit, see the figure
+"boundary".
 """
 
 from dataclasses import dataclass
@@ -28,6 +33,8 @@ if TYPE_CHECKING:
 MassMatrix = Literal["consistent", "lumped", "mixed"]
 LUMPED_SHARE = {"consistent": 0.0, "mixed": 0.5, "lumped": 1.0}
 FIELD_ROWS = 400  # times in the picture of the waves
+SPIKES = (4.0, 16.0)  # of the exact force: first forces of the node whose cure is shown
+ELEMENTS_PASSED = 10  # by the wave meanwhile
 
 
 @dataclass(frozen=True)
@@ -84,21 +91,37 @@ class Bar:
         """The part [m] of it that comes from θ > ½."""
         return sqrt((4 * theta - 2) * self.sound * step * self.length)
 
+    def element_masses(self, mass_matrix: MassMatrix) -> tuple[float, float]:
+        """Mass [kg] that an element gives to each of its nodes, and mass that couples them."""
+        piece = self.density * self.area * self.element
+        coupled = piece * (1 - LUMPED_SHARE[mass_matrix]) / 6
+        return piece / 2 - coupled, coupled
+
+    @property
+    def spring(self) -> float:
+        """Stiffness of an element [N/m]."""
+        return self.young * self.area / self.element
+
+    def felt_mass(self, mass_matrix: MassMatrix, step: float = 0.0) -> float:
+        """Mass [kg] with which the end node resists a blow within an implicit step [s]: all others are eliminated."""
+        own, coupled = self.element_masses(mass_matrix)
+        own, coupled = own + step**2 * self.spring, coupled - step**2 * self.spring
+        rest = own
+        for _ in range(self.elements - 1):
+            rest = 2 * own - coupled**2 / rest
+        return own - coupled**2 / rest
+
     def system(self, mass_matrix: MassMatrix) -> "LinearSystem":
         from scipy.sparse import diags_array
 
         from klapper.mechanics import Contact, LinearSystem
 
-        share, count = LUMPED_SHARE[mass_matrix], self.elements + 1
-        piece = self.density * self.area * self.element
-        spring = self.young * self.area / self.element
-        coupled = piece * (1 - share) / 6
+        count, spring = self.elements + 1, self.spring
+        at_node, coupled = self.element_masses(mass_matrix)
         own = np.full(count, 2.0)  # elements at each node
         own[[0, -1]] = 1.0
         beside = np.ones(count - 1)
-        mass = diags_array(
-            (coupled * beside, (piece / 2 - coupled) * own, coupled * beside), offsets=(-1, 0, 1)
-        )
+        mass = diags_array((coupled * beside, at_node * own, coupled * beside), offsets=(-1, 0, 1))
         stiffness = diags_array((-spring * beside, spring * own, -spring * beside), offsets=(-1, 0, 1))
         return LinearSystem(
             mass.tocsr(),
@@ -108,6 +131,36 @@ class Bar:
             coordinates=[f"node {i}" for i in range(count)],
             name="impacting bar",
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Blow:
+    """The first contact by implicit steps with contact on position level: ``time`` (s,) [s] at the end of each step.
+
+    ``mesh`` and ``massless`` (s,) [N]: contact forces with and without mass at the end node
+    """
+
+    step: float
+    time: np.ndarray
+    mesh: np.ndarray
+    massless: np.ndarray
+
+
+def first_blow(bar: Bar, mass_matrix: MassMatrix, spike: float) -> Blow:
+    """With so short a step that the node presses with a ``spike`` times the exact force in the first one."""
+    from klapper.reduction import massless_boundary
+    from klapper.schemes.moreau import Moreau
+    from klapper.simulate import simulate
+
+    step = bar.felt_mass(mass_matrix) * bar.speed / (spike * bar.force)
+    until = min(ELEMENTS_PASSED * bar.element / bar.sound, 2.5 * bar.crossing)
+    mesh = bar.system(mass_matrix)
+    runs = [
+        simulate(system, until, Moreau(step, theta=1.0, level="position"))
+        for system in (mesh, massless_boundary(mesh).system)
+    ]
+    with_mass, without = (run.impulse[1:, 0, 0] / step for run in runs)
+    return Blow(step, runs[0].time[1:], with_mass, without)
 
 
 @example("impacting-bar", source="d'Alembert's solution of the wave equation")
@@ -142,6 +195,7 @@ def impacting_bar(
     energy = run.ledger.kinetic + run.ledger.potential
     mass = density * area * length
     peak = np.nanmax(run.contact("wall").force[: released + 1, 0])
+    blows = [first_blow(bar, mass_matrix, spike) for spike in SPIKES]
     return Outcome(
         numbers={
             "contact_duration": duration,
@@ -156,6 +210,9 @@ def impacting_bar(
             "duration_ratio": duration / (2 * bar.crossing),
             "mean_force_ratio": impulse.sum() / duration / bar.force,
             "peak_force_ratio": peak / bar.force,
+            "spike_ratios": [blow.mesh.max() / bar.force for blow in blows],
+            "massless_peak_ratios": [blow.massless.max() / bar.force for blow in blows],
+            "spike_steps": [blow.step for blow in blows],
         },
         units={
             "contact_duration": "s",
@@ -166,13 +223,21 @@ def impacting_bar(
             "impact_impulse": "N s (first step, in which the end node stops)",
             "exact_duration": "s",
             "exact_force": "N",
+            "spike_ratios": "largest force over the exact one, contact on position level, by spike_steps",
+            "massless_peak_ratios": "the same without mass at the end node",
+            "spike_steps": "s",
         },
-        checks=[*_checks(bar, run, theta, step), ledger_check(run)],
+        checks=[
+            *_checks(bar, run, theta, step),
+            *_boundary_checks(bar, mass_matrix, blows),
+            ledger_check(run),
+        ],
         audit=run_audit(run),
         figures={
             "contact-force": partial(_draw_force, bar=bar, run=run),
             "ends": partial(_draw_ends, bar=bar, run=run),
             "waves": partial(_draw_waves, bar=bar, run=run),
+            "boundary": partial(_draw_boundary, bar=bar, blows=blows),
             **run_figures(run, "energy"),
         },
     )
@@ -238,6 +303,67 @@ def _checks(bar: Bar, run: "Run", theta: float, step: float) -> list[Check]:
             source=smeared,
         ),
     ]
+
+
+def _boundary_checks(bar: Bar, mass_matrix: MassMatrix, blows: list[Blow]) -> list[Check]:
+    """What the mass of the end node does to the first force, and that nothing of it is left without that mass."""
+    expected = [bar.felt_mass(mass_matrix, blow.step) * bar.speed / blow.step for blow in blows]
+    peaks = [blow.massless.max() / bar.force for blow in blows]
+    return [
+        Check(
+            "first force of an end node with mass, by step",
+            value=[blow.mesh[0] for blow in blows],
+            expected=expected,
+            tolerance=[1e-8 * force for force in expected],
+            source="all other nodes eliminated: a continued fraction",
+        ),
+        Check(
+            "largest force of an end node without mass, over the exact force",
+            value=peaks,
+            at_most=2.0,
+            source="what is loaded at once swings to twice its rest at most",
+        ),
+        Check(
+            "largest force of an end node without mass, short over long step",
+            value=peaks[1] / peaks[0],
+            expected=1.0,
+            tolerance=0.1,
+            source="without mass at the boundary the force has a limit",
+        ),
+    ]
+
+
+def _draw_boundary(figure: "Figure", *, bar: Bar, blows: list[Blow]) -> None:
+    """Contact force after the impact, held on position level by implicit steps of two lengths: with its mass the end
+    node presses the harder the shorter the step, without it the force is that of the bar."""
+    from klapper.gallery._sketch import BLUE, ORANGE
+
+    figure.set_size_inches(8.4, 3.8)
+    panels = figure.subplots(1, 2, sharey=True)
+    titles = {"mesh": "end node with mass", "massless": "end node without mass"}
+    end = 1e6 * blows[0].time[-1]
+    for axes, (name, title) in zip(panels, titles.items(), strict=True):
+        for blow, color in zip(blows, (BLUE, ORANGE), strict=True):
+            time = 1e6 * np.append(0.0, blow.time)
+            force = getattr(blow, name) / bar.force
+            axes.plot(
+                time,
+                np.append(force[0], force),
+                drawstyle="steps-pre",
+                color=color,
+                linewidth=1.1,
+                label=f"step {1e6 * blow.step:.3g} µs",
+            )
+            if name == "mesh":
+                axes.annotate(
+                    f"{force[0]:.3g}", (0.0, force[0]), (5, -3), textcoords="offset points", color=color
+                )
+        axes.axhline(1.0, color="#333333", linestyle="--", linewidth=1.1, label="exact")
+        axes.set(title=title, xlabel="time / µs", xlim=(-0.04 * end, end))
+        axes.set(yscale="log", ylim=(0.1, 1.5 * SPIKES[-1]), yticks=[0.1, 1.0, 10.0])
+        axes.set_yticklabels(["0.1", "1", "10"])
+    panels[0].set_ylabel("contact force / exact force")
+    panels[1].legend()
 
 
 def _draw_force(figure: "Figure", *, bar: Bar, run: "Run") -> None:

@@ -7,6 +7,7 @@ sliding velocity is the mean over the patch and whose normal force is the sum of
 
 The thesis leaves friction out because the laminae hardly slide, and takes the sliding of their axes. The surfaces,
 which touch, slide in addition as the laminae turn (`slip=surface`). The start is the settled motion without friction.
+Friction takes about one percent of what a turn loses: 4.7, 3.0, 2.8, 3.0 mJ with 400, 800, 1600, 3200 steps per turn.
 """
 
 from dataclasses import dataclass
@@ -101,7 +102,7 @@ def rotor_friction(
     contacts: Annotated[int, Parameter("points of contact along the joint", at_least=1, at_most=39)] = 9,
     patches: Annotated[int, Parameter("patches of friction along the joint", at_least=1, at_most=39)] = 3,
     turns: Annotated[int, Parameter("turns with friction", at_least=1, at_most=100)] = 2,
-    steps: Annotated[int, Parameter("time steps per turn", at_least=50, at_most=100000)] = 400,
+    steps: Annotated[int, Parameter("time steps per turn", at_least=50, at_most=100000)] = 800,
 ) -> Outcome:
     from klapper.gallery._run import ledger_check, run_audit, run_figures
     from klapper.gallery.rotor_clatter import require_stable, settled

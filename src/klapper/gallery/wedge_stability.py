@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from klapper.analysis.linear_stability import StabilityMap
     from klapper.analysis.sliding_stability import SlidingStability
+    from klapper.analysis.stability_map import StabilityMap
     from klapper.mechanics import LinearSystem
 
 BORDER = 1e-9  # the accuracy asked of the traced border
@@ -44,7 +44,7 @@ def wedge_stability(
     angles: Annotated[int, Parameter("number of wedge angles of the map", at_least=2, at_most=200)] = 16,
 ) -> Outcome:
     from klapper.analysis.coexistence import coexistence
-    from klapper.analysis.linear_stability import stability_map
+    from klapper.analysis.stability_map import stability_map
 
     disc = Disc(mu, alpha, moment_ratio, force, radius, mass)
     require_turning(disc)

@@ -2,31 +2,38 @@
 
 Loaded contacts that stick can change their force in all directions, those that slip along the edge of the friction
 cone only; contacts that stay closed without a force can only gain one. If some combination of these changes pushes
-nothing, the motion is the same for all of them: the forces are not unique. Waltersberger 4.2.1.
+nothing, the motion is the same for all of them: the forces are not unique. Waltersberger 4.2.1. If a combination holds
+all contacts that are held, and yet pushes, because sliding contacts feed different friction, even the motion is not
+determined; :mod:`klapper.mechanics.force_sets` bounds it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.complementarity import ComplementarityError
+from klapper.mechanics.force_sets import closed_forces
 from klapper.mechanics.system import Matrix, System
 
 _STICK = 1
 _RANK = 1e-9
 _LARGEST = 600  # changes of force up to which the rank is looked at
+_LARGEST_SET = 60  # forces up to which different motions are looked for
 
 
 @dataclass(frozen=True)
 class Determinacy:
     """``changes`` ways in which loaded forces can vary, ``rank`` of them seen in the motion; ``names`` of those
-    contacts and constraints whose force is not determined."""
+    contacts and constraints whose force is not determined; ``motion_unique`` whether all forces that the contact state
+    allows move the system the same way."""
 
     changes: int
     rank: int
     names: tuple[str, ...]
+    motion_unique: bool = True
 
     @property
     def unique(self) -> bool:
@@ -34,7 +41,7 @@ class Determinacy:
 
     def __str__(self) -> str:
         if self.unique:
-            return "unique"
+            return "unique" if self.motion_unique else "not unique: they change the motion"
         few = ", ".join(self.names[:6]) + (f" and {len(self.names) - 6} more" if len(self.names) > 6 else "")
         return f"not unique: {self.changes - self.rank} free combination(s) among {few}"
 
@@ -59,6 +66,7 @@ def force_determinacy(
     if len(loaded) * (1 + d) + bilateral.shape[1] > _LARGEST:
         return None
     idle = _idle(system, t, q, v, np.delete(contact, loaded))
+    same = _same_motion(system, t, q, v, contact, impulse, state, loaded)
     contact, impulse, state = contact[loaded], impulse[loaded], state[loaded]
     directions = system.directions(t, q, contact)
     columns, names = [], []
@@ -79,7 +87,29 @@ def force_determinacy(
         columns.append(_column(bilateral, j))
         names.append(name)
     one_sided = [_column(system.directions(t, q, idle).normal, k) for k in range(len(idle))]
-    return _determinacy(columns, names, one_sided, [system.contacts.name(int(i)) for i in idle])
+    found = _determinacy(columns, names, one_sided, [system.contacts.name(int(i)) for i in idle])
+    return replace(found, motion_unique=same)
+
+
+def _same_motion(
+    system: System,
+    t: float,
+    q: np.ndarray,
+    v: np.ndarray,
+    contact: np.ndarray,
+    impulse: np.ndarray,
+    state: np.ndarray,
+    loaded: np.ndarray,
+) -> bool:
+    """Whether all forces of the contact state move the system the same way; only sliding friction makes a difference."""
+    rubs = (state[loaded] != _STICK) & np.any(impulse[loaded, 1:] != 0.0, axis=1)
+    if len(loaded) < 2 or not np.any(rubs):
+        return True
+    closed = closed_forces(system, t, q, v, contact, impulse, state=state, largest=_LARGEST_SET)
+    try:
+        return closed is None or closed.set.motion_unique
+    except ComplementarityError:
+        return True
 
 
 def _idle(system: System, t: float, q: np.ndarray, v: np.ndarray, contact: np.ndarray) -> np.ndarray:

@@ -96,6 +96,12 @@ class Elasticity:
             answer[part] = np.einsum("ij,ij->j", dense, self._respond(dense))
         return answer
 
+    def deforms(self, load: np.ndarray) -> bool:
+        """Whether inertia alone does not carry a load (n,), as it does the weight of a free structure."""
+        force = self.supports.gathered(load[:, None])
+        rest = force - self.mass @ self.rigid @ (self.rigid.T @ force)
+        return bool(np.linalg.norm(rest) > np.sqrt(_NOTHING) * np.linalg.norm(force))
+
     @cached_property
     def support_shapes(self) -> np.ndarray:
         """Static shapes (n, r) of unit displacements of the constraints."""

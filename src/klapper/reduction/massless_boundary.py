@@ -69,15 +69,15 @@ def massless_boundary(
     )
     elastic = Elasticity.of(system)
     if modes is None:
-        error = reduction_error(elastic, system, condensed, follow, np.inf, whole_load=True)
+        error = reduction_error(elastic, system, condensed, follow, np.inf, by_load)
         return Reduced(condensed, system, follow, error, by_force, by_load)
     inside = Elasticity.of(condensed)
     kept = inside.modes(modes)
     small, shapes, static = with_static_part(condensed, inside, kept, residual(inside, kept))
     basis = follow @ shapes
-    error = reduction_error(elastic, system, small, basis, float(kept.frequencies[-1]), whole_load=True)
     if by_load is not None and static.by_load is not None:
         by_load = by_load + static.by_load.mapped(follow)
+    error = reduction_error(elastic, system, small, basis, float(kept.frequencies[-1]), by_load)
     return Reduced(small, system, basis, error, by_force + follow @ static.by_force, by_load)
 
 

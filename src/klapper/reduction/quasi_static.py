@@ -38,9 +38,7 @@ def quasi_static(system: LinearSystem, modes: int, *, static_modes: int | None =
     small, basis, static = with_static_part(
         system, elastic, kept, _static_response(elastic, kept, static_modes)
     )
-    error = reduction_error(
-        elastic, system, small, basis, float(kept.frequencies[-1]), whole_load=static_modes is None
-    )
+    error = reduction_error(elastic, system, small, basis, float(kept.frequencies[-1]), static.by_load)
     return Reduced(small, system, basis, error, static.by_force, static.by_load)
 
 

@@ -192,12 +192,11 @@ def reduction_error(
     system: LinearSystem,
     basis: Any,
     highest: float,
-    *,
-    whole_load: bool = False,
+    by_load: Signal | None = None,
 ) -> ReductionError:
     """Static flexibility of contacts and loads, full against reduced.
 
-    ``whole_load``  whether the response to loads that the kept coordinates leave out is added statically
+    ``by_load``  what the load does statically beside the kept coordinates
     """
     columns, owner, normal = contact_columns(full)
     rigid = _rigid(elastic, full, system, basis)
@@ -209,10 +208,20 @@ def reduction_error(
     deformed = wanted != 0.0
     share = np.abs(1.0 - kept[deformed] / wanted[deformed])
     np.fmax.at(lost, owner[deformed], np.minimum(share, 1.0))
-    load = full.load.value(full.start.time)[:, None]
-    energy, through = float(elastic.flexibility(load)[0]), float(small.flexibility(basis.T @ load)[0])
-    by_load = 0.0 if whole_load or energy == 0.0 else min(abs(1.0 - through / energy), 1.0)
-    return ReductionError(highest, lost, by_load)
+    return ReductionError(highest, lost, _lost_load(elastic, small, full, basis, by_load))
+
+
+def _lost_load(
+    elastic: Elasticity, small: Elasticity, full: LinearSystem, basis: Any, by_load: Signal | None
+) -> float:
+    load = full.load.value(full.start.time)
+    if not elastic.deforms(load):
+        return 0.0
+    energy = float(elastic.flexibility(load[:, None])[0])
+    kept = float(small.flexibility((basis.T @ load)[:, None])[0])
+    if by_load is not None:
+        kept += float(load @ by_load.value(full.start.time))
+    return min(abs(1.0 - kept / energy), 1.0)
 
 
 def _rigid(elastic: Elasticity, full: LinearSystem, system: LinearSystem, basis: Any) -> np.ndarray:

@@ -160,6 +160,15 @@ REFERENCES: dict[str, Reference] = {
         "7",
         pages="471–497",
     ),
+    "gonzalez1996": _article(
+        "Gonzalez, O.",
+        1996,
+        "Time integration and discrete Hamiltonian systems",
+        "Journal of Nonlinear Science",
+        "6",
+        pages="449–467",
+        doi="10.1007/BF02440162",
+    ),
     "hairer1993": _book(
         "Hairer, E.; Nørsett, S. P.; Wanner, G.",
         1993,
@@ -243,6 +252,16 @@ REFERENCES: dict[str, Reference] = {
             "address": "Wien",
             "doi": "10.1007/978-3-7091-2624-0_1",
         },
+    ),
+    "nacivet2003": _article(
+        "Nacivet, S.; Pierre, C.; Thouverez, F.; Jezequel, L.",
+        2003,
+        "A dynamic Lagrangian frequency–time method for the vibration of dry-friction-damped systems",
+        "Journal of Sound and Vibration",
+        "265",
+        number="1",
+        pages="201–219",
+        doi="10.1016/S0022-460X(02)01447-5",
     ),
     "newmark1959": _article(
         "Newmark, N. M.",

@@ -3,6 +3,9 @@
 With v_m = (v + v⁺)/2 and the impulse P of the applied forces, M (v⁺ − v) = P + J Λ gives
 
     ½ v⁺ᵀ M v⁺ − ½ vᵀ M v = v_m · P + Σ Λ · Jᵀ v_m,        Jᵀ v_m = ½ (v⁺_rel + v⁻_rel) − a
+
+What contacts take is lost in impacts, except where they are compliant: there it goes into the springs, ½ λᵀ C λ with
+λ = Λ/h at the end of the step, and what is missing has been lost by the implicit step, which is no loss of the model.
 """
 
 from __future__ import annotations
@@ -14,7 +17,10 @@ import numpy as np
 from klapper.mechanics.ledger import Increment
 
 if TYPE_CHECKING:
+    from klapper.mechanics.system import System
     from klapper.schemes.moreau import _OneStep
+
+_ROUND_OFF = 1e-12
 
 
 def step_energy(
@@ -30,7 +36,8 @@ def step_energy(
     directions = step.directions
     normal = directions.normal_velocity(middle)
     tangential = directions.tangential_velocity(middle)
-    impact = -float(impulse[:, 0] @ normal)
+    soft = step.soft
+    impact = -float(impulse[~soft, 0] @ normal[~soft])
     friction = -float(impulse[:, 1:].ravel() @ tangential)
     walls = -float(
         impulse[:, 0] @ directions.normal_rate + impulse[:, 1:].ravel() @ directions.tangential_rate
@@ -48,6 +55,7 @@ def step_energy(
     stored = system.potential(q_after) - system.potential(step.q)
     numerical = h * (load - damping) - stored - float(middle @ applied)
     numerical -= _changing_mass(step, q_after, v_after)
+    numerical -= float(impulse[soft, 0] @ normal[soft]) + _springs_gained(step, impulse)
     if step.joints_jump:
         impact += joints
     else:
@@ -73,3 +81,29 @@ def _changing_mass(step: _OneStep, q_after: np.ndarray, v_after: np.ndarray) -> 
     v_before = step.before.velocity  # before a jump, if there was one
     gained = v_after @ ((after - step.mass) @ v_after) - v_before @ ((before - step.mass) @ v_before)
     return 0.5 * float(gained)
+
+
+def spring_energy(system: System, contact: np.ndarray, impulse: np.ndarray, duration: float) -> float:
+    """½ λᵀ C λ [J] in the contact compliance after a step of a ``duration`` [s].
+
+    ``impulse`` (k, 1 + d) [N s] of the numbers (k,) ``contact``
+    """
+    compliance = getattr(system, "compliance", None)
+    if compliance is None or not len(contact):
+        return 0.0
+    force = impulse[:, 0] / duration
+    return 0.5 * float(force @ compliance[np.ix_(contact, contact)] @ force)
+
+
+def _springs_gained(step: _OneStep, impulse: np.ndarray) -> float:
+    before = step.before
+    held = spring_energy(step.system, before.contact, before.impulse, before.memory[-1])
+    return spring_energy(step.system, step.contact, impulse, step.h) - held
+
+
+def soft_contacts(compliance: np.ndarray, mobility: np.ndarray, duration: float) -> np.ndarray:
+    """Which contacts (m,) are compliant: C_ii is more than rounding beside h² W_ii in the problem of a step.
+
+    ``mobility`` W_ii (m,) [1/kg], zero for friction elements
+    """
+    return np.diag(compliance) > _ROUND_OFF * duration**2 * mobility

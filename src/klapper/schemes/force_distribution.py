@@ -1,75 +1,64 @@
-"""Another distribution of forces that are not unique, when the one at hand has reached a limit.
+"""Forces that are not unique in a phase: another distribution when the one at hand has reached a limit.
 
-Motion is unique, forces are x + N z with the null space N of the held rows, (4.60)-(4.62). Of all admissible ones that
-with the largest margin s is chosen by a linear program:
+Forces of the same motion are x + N z with the null space N of the directions, (4.60)-(4.62). Of all admissible ones that
+with the largest margin s is chosen:
 
-    max s:   λ_N ≥ s F,   |λ_T| ≤ limit + μ λ_N − s F          (a polygon inside the friction disc)
+    max s:   λ_N ≥ s,   |λ_T| ≤ limit + μ λ_N − s
+
+Where sliding contacts feed different friction from normal forces that depend on each other, forces that hold the same
+contacts at rest move the system differently.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from klapper.schemes.phase_equations import Instant, PhaseEquations
+from klapper.complementarity import ComplementarityError
+from klapper.complementarity.selection import ForceSet
+from klapper.complementarity.selection import extreme
+from klapper.schemes.phase_equations import PhaseEquations
 
-_RANK = 1e-9
-_MARGIN = 1e-6  # of the forces: less is no margin
-_SIDES = 16
+
+def phase_forces(equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarray) -> ForceSet:
+    """All forces of the rows of a phase that keep its modes at a state."""
+    now, rows = equations.instant(t, q, v), equations.rows(t, q, v)
+    response = np.asarray(equations.inverse(q)(rows.columns))
+    root = np.sqrt(np.abs(np.einsum("nr,nr->r", rows.columns, response)))
+    size = np.where(root > 0.0, root, 1.0)
+    m, p = len(equations.normal), len(equations.system.constraints)
+    sense = np.zeros((len(equations.patch), max(equations.d, 1)))
+    if len(equations.sliding):
+        sense[equations.sliding] = equations.senses(now.slip)[equations.sliding]
+    mobility = rows.columns.T @ response
+    names = [f"row {i}" for i in range(equations.size)]
+    return ForceSet(
+        now.forces,
+        mobility / size[:, None],
+        np.arange(m),
+        equations.patch_rows if equations.d else np.zeros((0, 1), dtype=int),
+        equations.friction_at(now.slip),
+        equations.limit,
+        sense,
+        np.zeros(equations.size, dtype=bool),
+        tuple(names),
+        (mobility / size[:, None])[equations.held] if len(equations.sliding) else None,
+    )
 
 
 def with_margin(equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
     """Forces (r,) [N] of the same motion with the largest margin to their limits; None if there is none to spare."""
-    from scipy.optimize import linprog
-
-    now = equations.instant(t, q, v)
-    free = _null_space(equations, t, q, v, now)
-    if free.shape[1] == 0:
+    try:
+        return extreme.with_margin(phase_forces(equations, t, q, v).same_motion())
+    except ComplementarityError:
         return None
-    size = float(np.abs(now.forces).max(initial=0.0))
-    rows, bounds = _limits(equations, now.forces, free)
-    left = np.hstack([-rows, np.full((len(rows), 1), size)])
-    count = free.shape[1]
-    answer = linprog(
-        np.append(np.zeros(count), -1.0),
-        A_ub=left,
-        b_ub=bounds,
-        bounds=[(None, None)] * count + [(None, 1.0)],
-        method="highs",
-    )
-    if answer.status != 0 or answer.x[-1] <= _MARGIN:
-        return None
-    return now.forces + free @ answer.x[:-1]
 
 
-def _null_space(
-    equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarray, now: Instant
-) -> np.ndarray:
-    """All forces (r, z) that change no acceleration."""
-    rows, inverse = equations.rows(t, q, v), equations.inverse(q)
-    matrix, _ = equations.distribution(equations.senses(now.slip), equations.friction_at(now.slip))
-    pushes = rows.columns @ matrix
-    unit = np.sqrt(np.abs(np.einsum("nr,nr->r", pushes, np.asarray(inverse(pushes)))))
-    unit = np.where(unit > 0.0, unit, 1.0)
-    mobility = pushes.T @ np.asarray(inverse(pushes)) / np.outer(unit, unit)
-    values, vectors = np.linalg.eigh(0.5 * (mobility + mobility.T))
-    kept = vectors[:, values < _RANK * values.max(initial=0.0)]
-    return matrix @ (kept / unit[:, None])
-
-
-def _limits(equations: PhaseEquations, forces: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and bounds of rows z + bounds ≥ s F."""
-    m, d = len(equations.normal), equations.d
-    rows, bounds = [free[i] for i in range(m)], [forces[i] for i in range(m)]
-    for patch in equations.sticking:
-        share = equations.at_rest[patch]
-        rho, rho_rows = equations.limit[patch] + share @ forces[:m], share @ free[:m]
-        at = equations.patch_rows[patch]
-        if d == 1:
-            sides, inside = np.array([[1.0], [-1.0]]), 1.0
-        else:
-            angle = 2.0 * np.pi * np.arange(_SIDES) / _SIDES
-            sides, inside = np.column_stack([np.cos(angle), np.sin(angle)]), np.cos(np.pi / _SIDES)
-        for side in sides:
-            rows.append(inside * rho_rows - side @ free[at])
-            bounds.append(inside * rho - side @ forces[at])
-    return np.array(rows).reshape(-1, free.shape[1]), np.array(bounds)
+def motion_depends_on_forces(equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarray) -> bool:
+    """Whether forces that keep the modes of a phase can give different accelerations."""
+    if len(equations.sliding) == 0 or len(equations.normal) < 2:
+        return False
+    forces = phase_forces(equations, t, q, v)
+    try:
+        return not forces.motion_unique
+    except ComplementarityError:
+        return False

@@ -10,11 +10,16 @@ import numpy as np
 import scipy.sparse as sparse
 
 from klapper.mechanics.linear_system import LinearSystem
+from klapper.mechanics.signals import Signal
 from klapper.schemes.base import Snapshot
+from klapper.schemes.energy import soft_contacts
+from klapper.schemes.modal_coordinates import ModalCoordinates, decoupled
 
 _MOST_ROWS = 1500  # of the dense Delassus matrix
 _MOST_COORDINATES = 2000  # of a dense inverse
 _WIDEST_BAND = 32
+_MANY_COORDINATES = 64  # from which on modal coordinates are faster than products with full matrices
+_DENSE_FROM = 0.25  # share of entries from which on directions are stored with all of them
 
 
 def obstacle(system: LinearSystem) -> str:
@@ -23,8 +28,6 @@ def obstacle(system: LinearSystem) -> str:
         return "it has two-sided constraints"
     if not system.contacts.constant:
         return "a friction coefficient depends on the sliding speed"
-    if system.compliance is not None:
-        return "it has contact compliance"
     laws = system.contacts.laws(np.arange(system.contacts.count))
     if sparse.issparse(laws.friction):
         return "friction limits depend on several contacts"
@@ -39,10 +42,23 @@ def obstacle(system: LinearSystem) -> str:
 
 
 class LinearStretch:
-    """Many steps of Moreau's scheme on a linear system."""
+    """Many steps of Moreau's scheme on a linear system, in modal coordinates where its matrices are full.
 
-    def __init__(self, system: LinearSystem, step: float, theta: float, tolerance: float) -> None:
+    ``level``           "velocity" or "position", see :class:`klapper.schemes.Moreau`
+    ``modal_from``      number of coordinates from which on modal ones are used
+    """
+
+    def __init__(
+        self,
+        system: LinearSystem,
+        step: float,
+        theta: float,
+        tolerance: float,
+        level: str = "velocity",
+        modal_from: int = _MANY_COORDINATES,
+    ) -> None:
         self.system, self.step, self.theta, self.tolerance = system, step, theta, tolerance
+        self.on_position, self.modal_from = level == "position", modal_from
 
     @cached_property
     def _laws(self) -> Any:
@@ -62,44 +78,64 @@ class LinearStretch:
         return scale
 
     @cached_property
-    def _form(self) -> Any:
-        from klapper.schemes.kernels.linear import LinearForm, Rows
+    def _modal(self) -> ModalCoordinates | None:
+        """Coordinates in which the matrices are diagonal, if there are such and it pays.
 
-        system, laws = self.system, self._laws
-        implicit = _implicit(system, self.step, self.theta)
-        columns = self._columns()
+        With friction it does not: what sticks has velocities that are exactly zero, which modal ones are not.
+        """
+        system = self.system
+        if self._width > 1 or system.size < self.modal_from or not self._symmetric:
+            return None
+        if _bandwidth(_implicit(system, self.step, self.theta)) <= _WIDEST_BAND:
+            return None
+        return decoupled(system)
+
+    @property
+    def _symmetric(self) -> bool:
+        return self.system.gyroscopic is None and self.system.circulatory is None
+
+    @cached_property
+    def _load(self) -> Signal:
+        return self.system.load if self._modal is None else self.system.load.mapped(self._modal.shapes.T)
+
+    @cached_property
+    def _form(self) -> Any:
+        from klapper.schemes.kernels.linear_form import LinearForm
+
+        system, laws, modal = self.system, self._laws, self._modal
+        columns, seen = self._columns(), system if modal is None else modal.matrices
+        implicit = _implicit(seen, self.step, self.theta)
         band, inverse = _factors(implicit)
         response = _solve(implicit, columns).T.copy()
         delassus = np.asarray(columns.T @ response.T)
-        symmetric = system.gyroscopic is None and system.circulatory is None
-        if symmetric:
+        if self._symmetric:
             delassus = 0.5 * (delassus + delassus.T)
+        soft, compliance = np.zeros(system.contacts.count, dtype=bool), np.zeros((0, 0))
+        if system.compliance is not None:
+            compliance, normal = system.compliance, slice(None, None, self._width)
+            soft = soft_contacts(compliance, np.diag(delassus)[normal], self.step)
+            delassus[normal, normal] += compliance / (self.theta * self.step**2)  # (5.70)
+        dead = system._dead_load if modal is None else modal.shapes.T @ system._dead_load
         by_columns = sparse.csc_array(columns)
-
-        def rows(matrix: Any) -> Rows:
-            n = system.size
-            m = sparse.csr_array((n, n)) if matrix is None else sparse.csr_array(matrix)
-            return Rows(m.indptr.astype(np.int64), m.indices.astype(np.int64), m.data.astype(float))
-
+        filled = by_columns.nnz > _DENSE_FROM * columns.size
         return LinearForm(
-            rows(system.mass_matrix),
-            rows(system.rate_matrix),
-            rows(system.position_matrix),
-            rows(system.damping),
-            rows(system.stiffness),
-            rows(system.circulatory),
+            *(_rows(matrix, system.size) for matrix in _matrices(seen)),
             band,
             inverse,
-            Rows(by_columns.indptr.astype(np.int64), by_columns.indices.astype(np.int64), by_columns.data),
+            _entries(by_columns),
+            np.ascontiguousarray(columns.T) if filled else np.zeros((0, 0)),
             response.reshape(columns.shape[1], system.size),
             np.ascontiguousarray(delassus),
+            np.ascontiguousarray(compliance),
+            soft,
             laws.normal,
             laws.restitution,
             np.asarray(laws.friction, dtype=float),
             laws.limit,
-            system._dead_load,
+            dead,
             self._width,
-            symmetric,
+            self._symmetric,
+            self.on_position,
             self.theta,
             self.step,
         )
@@ -115,10 +151,12 @@ class LinearStretch:
         if w > 1:
             tangential = tangential.toarray() if sparse.issparse(tangential) else tangential
             full[:, :, 1:] = tangential.reshape(system.size, count, w - 1) * self._scale[:, 1:]
-        return full.reshape(system.size, count * w)
+        columns = full.reshape(system.size, count * w)
+        return columns if self._modal is None else self._modal.shapes.T @ columns
 
     def run(self, snapshot: Snapshot, count: int, every: int) -> tuple[Snapshot, dict[str, np.ndarray], str]:
-        from klapper.schemes.kernels.linear import Saved, run
+        from klapper.schemes.kernels.linear import run
+        from klapper.schemes.kernels.linear_form import Saved
 
         system, m, w = self.system, self.system.contacts.count, self._width
         d = system.contacts.tangential
@@ -138,11 +176,12 @@ class LinearStretch:
         scale = np.where(self._scale > 0, self._scale, 1.0)
         impulse[snapshot.contact] = snapshot.impulse[:, :w] / scale[snapshot.contact]
         loads, damping, friction, impact, numerical = snapshot.sums.tolist()
+        into = self._modal.into if self._modal is not None else np.copy
         done, covered = run(
             self._form,
             self._course(snapshot.step, count, times),
-            snapshot.position.copy(),
-            snapshot.velocity.copy(),
+            into(snapshot.position),
+            into(snapshot.velocity),
             impulse,
             (loads, damping, friction, impact, numerical),
             snapshot.step,
@@ -158,11 +197,14 @@ class LinearStretch:
             return snapshot, {}, why
         real = np.zeros((done, m, 1 + d))
         real[:, :, :w] = saved.impulse[:done] * self._scale
+        position, velocity = saved.position[:done], saved.velocity[:done]
+        if self._modal is not None:
+            position, velocity = position @ self._modal.shapes.T, velocity @ self._modal.shapes.T
         samples = {
             "step": numbers[:done],
             "time": times[:done],
-            "position": saved.position[:done],
-            "velocity": saved.velocity[:done],
+            "position": position,
+            "velocity": velocity,
             "gap": saved.gap[:done],
             "impulse": real,
             "state": saved.state[:done],
@@ -195,13 +237,13 @@ class LinearStretch:
         return numbers
 
     def _course(self, first: int, count: int, sample_times: np.ndarray) -> Any:
-        from klapper.schemes.kernels.linear import Course
+        from klapper.schemes.kernels.linear_form import Course
 
         system, h = self.system, self.step
         start = system.start.time + (first + np.arange(count)) * h
         at_force, at_contact = start + self.theta * h, start + (1.0 - self.theta) * h
         one = start[:1]
-        fixed_load = system.load.constant
+        fixed_load = self._load.constant
         gaps = [part.gap for part in system.contacts.parts if hasattr(part, "gap")]
         fixed_gaps = all(gap.constant for gap in gaps)
         fixed_rates = all(part.tangential_rate.constant for part in system.contacts.parts)
@@ -211,7 +253,7 @@ class LinearStretch:
             shape = rates.shape
             rates = (rates.reshape(shape[0], -1, 2) * self._scale[:, 1:]).reshape(shape)
         return Course(
-            np.ascontiguousarray(system.load.value(one if fixed_load else at_force)),
+            np.ascontiguousarray(self._load.value(one if fixed_load else at_force)),
             system.gap_offsets(contact_times),
             system.gap_rates(contact_times),
             np.ascontiguousarray(rates),
@@ -219,7 +261,30 @@ class LinearStretch:
         )
 
 
-def _implicit(system: LinearSystem, step: float, theta: float) -> Any:
+def _matrices(system: Any) -> tuple[Any, ...]:
+    """M, D + G, K + N, D, K, N."""
+    return (
+        system.mass_matrix,
+        system.rate_matrix,
+        system.position_matrix,
+        system.damping,
+        system.stiffness,
+        system.circulatory,
+    )
+
+
+def _rows(matrix: Any, size: int) -> Any:
+    return _entries(sparse.csr_array((size, size)) if matrix is None else sparse.csr_array(matrix))
+
+
+def _entries(matrix: Any) -> Any:
+    """A compressed matrix, by rows or by columns."""
+    from klapper.schemes.kernels.linear_form import Rows
+
+    return Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(float))
+
+
+def _implicit(system: Any, step: float, theta: float) -> Any:
     """M̂."""
     matrix = system.mass_matrix
     if system.rate_matrix is not None:

@@ -9,13 +9,14 @@ the acceleration that follows contradicts; then the problem decides with the con
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from klapper.complementarity import NoSolution, NotDecided
-from klapper.mechanics.acceleration import AccelerationProblem, ModeDecision
+from klapper.complementarity import NoSolution, NotDecided, Solution
+from klapper.mechanics.acceleration import DECISION, TOLERANCE, AccelerationProblem, ModeDecision
+from klapper.mechanics.force_sets import mode_forces
 from klapper.schemes.base import StepFailed
 from klapper.schemes.phase_modes import (
     RELEASE,
@@ -69,12 +70,13 @@ class _Question:
 
 @dataclass(frozen=True)
 class DecisionRules:
-    """``slip_speed`` [m/s] up to which a patch is at rest, ``shortest_flight`` [s] that is followed, and the
-    ``solver`` of the contact problem."""
+    """``slip_speed`` [m/s] up to which a patch is at rest, ``shortest_flight`` [s] that is followed, the ``solver`` of
+    the contact problem, and the ``selection`` rule for forces on which the motion depends."""
 
     slip_speed: float
     shortest_flight: float
     solver: Any = "auto"
+    selection: Any = None
 
 
 def decide(rules: DecisionRules, memory: PhaseMemory, touching: Touching, ahead: float = 0.0) -> Decision:
@@ -88,7 +90,7 @@ def decide(rules: DecisionRules, memory: PhaseMemory, touching: Touching, ahead:
     accumulated = np.zeros(0, dtype=int)
     released_set, acceleration = set(released.tolist()), None
     for _ in range(_ROUNDS + len(touching.contact)):
-        answer = _Answer(rules, touching, question, ahead, acceleration)
+        answer = _Answer(rules, touching, question, ahead, acceleration, memory.modes)
         acceleration = answer.acceleration
         back = [i for i in released_set if answer.opening[i] < -answer.zero_opening[i]]
         stays = np.flatnonzero(question.forced & (answer.onset < -answer.zero_sliding))
@@ -149,8 +151,9 @@ class _Answer:
         question: _Question,
         ahead: float,
         acceleration: np.ndarray | None,
+        last: Modes,
     ) -> None:
-        self.touching, self.question, self.rules = touching, question, rules
+        self.touching, self.question, self.rules, self.last = touching, question, rules, last
         system, t, q, v = touching.system, touching.t, touching.q, touching.v
         self.normals = np.flatnonzero(question.candidate)
         speed = np.where(question.sliding, touching.speed, 0.0)
@@ -185,6 +188,7 @@ class _Answer:
             tangential_names=touching.names(self.patches),
             bilateral_names=system.constraints,
         )
+        self.by_rule = False
         self.mode = self._solved()
         self.acceleration = self.mode.acceleration
         self.opening = touching.normal.T @ self.acceleration + self.b_n  # g̈ of all that touch
@@ -215,7 +219,42 @@ class _Answer:
                 f"(Painlevé). Time stepping (Moreau) would pass with a velocity jump: sliding stops abruptly. "
                 f"painleve='jump' does the same here; or lower the friction, or make the contact compliant."
             )
-        return mode
+        return mode if self.rules.selection is None else self._selected(mode)
+
+    def _selected(self, mode: ModeDecision) -> ModeDecision:
+        """The mode with the forces of the selection rule, where the motion depends on them."""
+        system, problem = self.touching.system, self.problem
+        forces = mode_forces(mode, mass=_dense(system.mass(self.touching.q)))
+        if forces.motion_unique:
+            return mode
+        unknown = self.rules.selection.select(forces, self._previous()).forces - problem.given_forces
+        sliding = problem.contacts + np.arange(problem.tangential.shape[1]).reshape(-1, self.touching.d)
+        unknown[sliding[problem.sliding].ravel()] = 0.0  # follows from the normal forces
+        chosen = Solution(mode.solution.problem, unknown, mode.solution.attempts)
+        self.by_rule = chosen.residuals.worst <= DECISION * TOLERANCE
+        return replace(mode, solution=chosen) if self.by_rule else mode
+
+    def _previous(self) -> np.ndarray | None:
+        """Forces of the last phase in the order of the problem's rows; None if there is none."""
+        last, d = self.last, self.touching.d
+        if len(last.contact) == 0:
+            return None
+        table = {int(i): np.zeros(1 + d) for i in last.contact}
+        pressed, rough = last.contact[last.pressed], last.contact[last.rough]
+        for i, force in zip(pressed, last.reference, strict=False):
+            table[int(i)][0] = force
+        of_patches = last.reference[len(pressed) : len(pressed) + len(rough) * d].reshape(len(rough), d)
+        for i, force in zip(rough, of_patches, strict=True):
+            table[int(i)][1:] = force
+        none = np.zeros(1 + d)
+        numbers = self.touching.contact
+        return np.concatenate(
+            [
+                [table.get(int(numbers[i]), none)[0] for i in self.normals],
+                *(table.get(int(numbers[i]), none)[1:] for i in self.patches),
+                last.reference[len(pressed) + len(rough) * d :],
+            ]
+        )
 
     @property
     def _push(self) -> np.ndarray:
@@ -337,6 +376,11 @@ class _Answer:
 
     def _notes(self) -> dict[str, str]:
         problem = self.problem
+        if self.by_rule:
+            return {
+                "motion by selection": f"at {self.touching.t:.6g} s the motion depends on forces that the model leaves "
+                f"open, and follows those of {self.rules.selection.name}"
+            }
         if not self.question.sliding[self.patches].any() or problem.convex or problem.decoupled:
             return {}
         if problem.normal_mobility.min(initial=1.0) > 0.0 and problem.contacts == 1:
@@ -347,3 +391,7 @@ class _Answer:
             "motion not unique": f"at {self.touching.t:.6g} s sliding friction admits more than one motion; one of "
             f"them is followed"
         }
+
+
+def _dense(matrix: Any) -> np.ndarray:
+    return matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)

@@ -39,7 +39,7 @@ from klapper.schemes.base import (
     snapshot_at_start,
 )
 from klapper.schemes.contact_step import ContactRows, contact_rows, solve_contacts
-from klapper.schemes.energy import step_energy
+from klapper.schemes.energy import soft_contacts, spring_energy, step_energy
 from klapper.schemes.mobility import Held, Inverse
 from klapper.schemes.projection import project_position
 
@@ -62,6 +62,7 @@ class Moreau:
     ``projection``  whether penetration that came in before a contact was seen is removed at the end of the step
     ``accuracy``    allowed error of position [m] per step; None: all steps are equal
     ``solver``      of the contact problem, see :func:`klapper.complementarity.solve`
+    ``selection``   rule of :mod:`klapper.complementarity.selection` for forces that are not unique; None: as solved
     ``tolerance``   allowed relative residual of the contact problem
     ``compiled``    whether a compiled loop is used where there is one
 
@@ -78,6 +79,7 @@ class Moreau:
     solver: Any = "auto"
     tolerance: float = 1e-9
     compiled: bool = True
+    selection: Any = None
     _factors: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     name = "moreau"
 
@@ -102,6 +104,11 @@ class Moreau:
                 f"{self.theta} and impact {self.impact!r}."
             )
 
+        if self.selection is not None:
+            from klapper.schemes.force_selection import require_rule
+
+            require_rule(self.selection)
+
     def init(self, system: System) -> Snapshot:
         if self.level == "position":
             restitution = system.contacts.laws(np.arange(min(system.contacts.count, 1000))).restitution
@@ -114,7 +121,7 @@ class Moreau:
             raise InvalidModel(
                 f"'{system.name}' has contact compliance, which acts on gaps: use Moreau(level='position')."
             )
-        return replace(snapshot_at_start(system), memory=np.array([self.step_size]))
+        return replace(snapshot_at_start(system), memory=np.array([self.step_size, self.step_size]))
 
     def steps(self, system: System, until: float) -> int | None:
         if self.accuracy is not None:
@@ -124,11 +131,11 @@ class Moreau:
     def stretch(self, system: System) -> Stretch | None:
         if not self.compiled or self.accuracy is not None or self.impact is not None or self.projection:
             return None
-        if self.level != "velocity" or self.solver != "auto":
+        if self.solver != "auto" or self.selection is not None:
             return None
         from klapper.schemes.stretches import stretch_for
 
-        return stretch_for(system, self.step_size, self.theta, self.tolerance)
+        return stretch_for(system, self.step_size, self.theta, self.tolerance, self.level)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -141,7 +148,7 @@ class Moreau:
             "accuracy": self.accuracy,
             "solver": self.solver if isinstance(self.solver, str) else repr(self.solver),
             "tolerance": self.tolerance,
-        }
+        } | ({} if self.selection is None else {"selection": repr(self.selection)})
 
     @property
     def citations(self) -> tuple[str, ...]:
@@ -150,7 +157,8 @@ class Moreau:
         return (*keys, *getattr(self.impact, "citations", ()))
 
     def stored_energy(self, system: System, snapshot: Snapshot) -> float:
-        return 0.0
+        """½ λᵀ C λ of contact compliance: it depends on forces, which are the scheme's, and not on positions."""
+        return spring_energy(system, snapshot.contact, snapshot.impulse, snapshot.memory[-1])
 
     def refined(self, factor: float) -> Moreau:
         accuracy = None if self.accuracy is None else self.accuracy / factor
@@ -185,7 +193,7 @@ class Moreau:
                 f"at {snapshot.time:.6g} s the error of {error:.1e} m exceeds {self.accuracy:.1e} m even with the "
                 f"smallest step {h:.1e} s"
             )
-        after = replace(step.after, memory=np.array([min(h * factor, self.step_size)]))
+        after = replace(step.after, memory=np.array([min(h * factor, self.step_size), 0.5 * h]))
         return replace(step, after=after, notes=notes)
 
     def _fixed_step(self, system: System, snapshot: Snapshot, h: float) -> Step:
@@ -364,7 +372,25 @@ class _OneStep:
             tolerance=min(self.scheme.tolerance, _COARSEST),
             names=[self.system.contacts.name(int(i)) for i in self.contact],
         )
-        return solution.x, float(solution.residuals.worst)
+        residual = float(solution.residuals.worst)
+        if self.scheme.selection is None:
+            return solution.x, residual
+        return self._selected(solution, rows, free), residual
+
+    def _selected(self, solution: Any, rows: ContactRows, free: np.ndarray) -> np.ndarray:
+        """Impulses as the selection rule wants them."""
+        from klapper.schemes.force_selection import Dynamics, choose
+
+        def dynamics() -> Dynamics:
+            response = self.held.respond(rows.columns)
+            mass, response = (x.toarray() if sparse.issparse(x) else x for x in (self.mass, response))
+            return Dynamics(mass, mass @ (free - self.v) / self.h, mass @ response)
+
+        known = len(self.before.contact) > 0
+        previous = self._warm_start(rows) / self.before.memory[-1] if known else None
+        chosen = choose(self.scheme.selection, solution, self.h, previous, self.t, dynamics)
+        self.notes |= chosen.notes
+        return chosen.solution.x
 
     def _normal_given(self) -> np.ndarray:
         """What is added to J_Nᵀ v_free in the normal law: rates and restitution, or the gap on position level."""
@@ -396,11 +422,13 @@ class _OneStep:
 
     def _flushed(self, free: np.ndarray, rows: ContactRows, impulse: np.ndarray) -> np.ndarray:
         """v⁺, with exact zeros where contacts leave only the rounding of its terms: what sticks does not creep."""
-        self.loaded = np.zeros(len(self.contact), dtype=bool)
+        self.loaded, self.soft = np.zeros((2, len(self.contact)), dtype=bool)
         if rows.size == 0 or not np.any(impulse):
             return free
         v_after = free + self._velocity_change(rows, impulse)
-        response = abs(self.held.respond(rows.columns))
+        response = self.held.respond(rows.columns)
+        self.soft = self._soft(rows, response)
+        response = abs(response)
         table = np.column_stack([rows.normal, rows.tangential])
         largest = np.where(table >= 0, np.abs(impulse)[table], 0.0).max(axis=1)  # of each contact
         spread = np.zeros(rows.size)
@@ -412,6 +440,15 @@ class _OneStep:
         self.loaded = np.where(table >= 0, push[table], 0.0).max(axis=1) > noise
         v_after[np.abs(v_after) < _ROUND_OFF * terms] = 0.0
         return v_after
+
+    def _soft(self, rows: ContactRows, response: Any) -> np.ndarray:
+        """Contacts whose compliance counts (k,)."""
+        compliance = getattr(self.system, "compliance", None)
+        if compliance is None:
+            return self.soft
+        own = np.asarray(sparse.csc_array(rows.columns).multiply(response).sum(axis=0)).ravel()
+        mobility = np.where(rows.normal >= 0, own[rows.normal], 0.0)
+        return soft_contacts(compliance[np.ix_(self.contact, self.contact)], mobility, self.h)
 
     def _constraint_impulses(self, rows: ContactRows, impulse: np.ndarray) -> np.ndarray:
         if not self.system.constraints:
@@ -446,7 +483,7 @@ class _OneStep:
             contact=self.contact[loaded].astype(np.int64),
             impulse=full[loaded],
             sums=sums,
-            memory=self.before.memory,
+            memory=np.array([self.before.memory[0], h]),  # the next step and the duration of the last
         )
         if not (np.all(np.isfinite(q_after)) and np.all(np.isfinite(v_after))):
             raise StepFailed(

@@ -17,6 +17,7 @@ import numpy as np
 from klapper.complementarity import ComplementarityError
 from klapper.schemes.base import IMPACT, OPEN, StepFailed
 from klapper.schemes.contact_step import contact_rows, solve_contacts
+from klapper.schemes.force_selection import choose
 from klapper.schemes.jump import resolve_jump
 from klapper.schemes.mobility import Held, Inverse
 from klapper.schemes.touching import Touching
@@ -42,8 +43,11 @@ class Impact:
     notes: dict[str, str] = field(default_factory=dict)
 
 
-def newton_impact(touching: Touching, solver: Any = "auto", *, push: float = 0.0) -> Impact:
-    """Newton's law for all closed contacts that do not separate.
+def newton_impact(
+    touching: Touching, solver: Any = "auto", *, push: float = 0.0, selection: Any = None
+) -> Impact:
+    """Newton's law for all closed contacts that do not separate; ``selection`` chooses among impulses that it leaves
+    open.
 
     ``push`` > 0 [m/s] counts all of them as approaching with this speed, without restitution: an impact without
     collision (Painlevé).
@@ -69,7 +73,7 @@ def newton_impact(touching: Touching, solver: Any = "auto", *, push: float = 0.0
     if rows.tangential.shape[1]:
         rate = directions.tangential_rate.reshape(rows.scale.shape) * rows.scale
         wanted[rows.tangential.ravel()] += rate.ravel()
-    impulses, residual = np.zeros(rows.size), 0.0
+    impulses, residual, notes = np.zeros(rows.size), 0.0, {}
     if rows.size:
         try:
             solution = solve_contacts(
@@ -85,7 +89,11 @@ def newton_impact(touching: Touching, solver: Any = "auto", *, push: float = 0.0
             )
         except ComplementarityError as error:
             raise StepFailed(f"The impact at {touching.t:.9g} s has no verified answer. {error}") from error
-        impulses, residual = solution.x, float(solution.residuals.worst)
+        residual = float(solution.residuals.worst)
+        if selection is not None:
+            chosen = choose(selection, solution, 1.0, None, touching.t)
+            solution, notes = chosen.solution, chosen.notes
+        impulses = solution.x
     push_by_contacts = np.asarray(rows.columns @ impulses)
     after = free + held.respond(push_by_contacts)
     if system.constraints:
@@ -95,7 +103,7 @@ def newton_impact(touching: Touching, solver: Any = "auto", *, push: float = 0.0
     full[has, 0] = impulses[rows.normal[has]]
     if rows.tangential.shape[1]:
         full[:, 1:] = impulses[rows.tangential] * rows.scale
-    return _booked(touching, contact, full, constraint, after, residual)
+    return replace(_booked(touching, contact, full, constraint, after, residual), notes=notes)
 
 
 def law_impact(law: Any, touching: Touching) -> Impact:

@@ -53,6 +53,11 @@ class Modes:
             np.zeros(constraints),
         )
 
+    @property
+    def key(self) -> tuple[bytes, ...]:
+        """Equal for equal modes, whatever the forces."""
+        return tuple(part.tobytes() for part in (self.contact, self.pressed, self.grip, self.sense))
+
     def same_as(self, other: Modes) -> bool:
         names = ("contact", "pressed", "grip", "sense", "reference")
         return self is other or all(

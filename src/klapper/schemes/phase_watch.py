@@ -166,9 +166,9 @@ class PhaseWatch:
         """Gaps that have fallen below zero before ``time`` by less than their noise: flights that ended."""
         if len(self.watched) == 0 or time == self.flow.start:
             return np.zeros(0, int)
-        at = np.array([time])
+        at = np.array([self.flow.start, time])
         q, _ = self.flow.states(at)
-        gaps = self.equations.gaps(at, q, self.watched)[0] + self.depth
+        gaps = self.equations.gaps(at, q, self.watched)[1] + self.depth
         reach = _ROUND_OFF * float(np.abs(q).max(initial=0.0))
         below = gaps < -np.maximum(reach, 1e-300)
         return np.flatnonzero(below & (gaps >= -self.noise[: len(gaps)]) & ~self.follows)
@@ -181,7 +181,7 @@ class PhaseWatch:
         start, length = self.flow.start, end - self.flow.start
         times = start + length * 0.5 ** np.arange(52, -1, -1.0)
         values = self._values(times, which)
-        zeros = np.full(len(which), start)
+        zeros = np.full(len(which), float(start))
         for k, (j, course) in enumerate(zip(which, values.T, strict=True)):
             deep = course < -self.noise[j]
             low = int(np.argmax(deep)) if deep.any() else len(course) - 1
@@ -203,7 +203,10 @@ class PhaseWatch:
         """The zero of one function between a time above zero and one not above."""
         while below - above > 2.0 * np.spacing(abs(below)):
             times = np.linspace(above, below, 34)
-            after = int(np.argmax(self._values(times, np.array([number]))[1:, 0] <= 0.0)) + 1
+            fallen = self._values(times, np.array([number]))[1:, 0] <= 0.0
+            if not fallen.any():  # the later value is zero but for round-off
+                break
+            after = int(np.argmax(fallen)) + 1
             above, below = float(times[after - 1]), float(times[after])
         return below
 

@@ -28,7 +28,8 @@ from klapper.schemes.base import (
     kinetic_energy,
     snapshot_at_start,
 )
-from klapper.schemes.force_distribution import with_margin
+from klapper.schemes.force_distribution import motion_depends_on_forces, with_margin
+from klapper.schemes.force_selection import distributed, require_rule
 from klapper.schemes.mobility import Inverse
 from klapper.schemes.mode_decision import Decision, DecisionRules, Painleve, decide
 from klapper.schemes.phase_equations import PhaseEquations, phase_equations
@@ -107,6 +108,9 @@ class Phased:
     ``slip_speed``       [m/s] up to which a patch counts as at rest
     ``largest_step``     [s], None: as long as the tolerance allows
     ``solver``           of contact problems, see :func:`klapper.complementarity.solve`
+    ``selection``        rule of :mod:`klapper.complementarity.selection` for forces that are not unique; None: those
+                         closest to the last ones. Where they move the system differently, the rule chooses at every
+                         change of the contact modes, and in between forces stay as close to its choice as they can
     ``painleve``         "stop": a state without finite accelerations ends the run; "jump": the velocity jumps there
     """
 
@@ -118,6 +122,7 @@ class Phased:
     slip_speed: float = 1e-9
     largest_step: float | None = None
     solver: Any = "auto"
+    selection: Any = None
     painleve: str = "stop"
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     name = "phased"
@@ -149,6 +154,7 @@ class Phased:
             raise InvalidModel(f"solver is {self.solver!r}; allowed are auto, {', '.join(SOLVERS)}.")
         if self.painleve not in ("stop", "jump"):
             raise InvalidModel(f"painleve is {self.painleve!r}; allowed are 'stop' and 'jump'.")
+        require_rule(self.selection)
 
     def init(self, system: System) -> Snapshot:
         if getattr(system, "compliance", None) is not None:
@@ -180,7 +186,7 @@ class Phased:
             "largest_step": self.largest_step,
             "solver": self.solver if isinstance(self.solver, str) else repr(self.solver),
             "painleve": self.painleve,
-        }
+        } | ({} if self.selection is None else {"selection": repr(self.selection)})
 
     @property
     def citations(self) -> tuple[str, ...]:
@@ -205,13 +211,12 @@ class Phased:
         """The velocity jump where contacts hit."""
         if self.impact is not None and np.any(touching.approach < -touching.quiet):
             return law_impact(self.impact, touching)
-        return newton_impact(touching, self.solver)
+        return newton_impact(touching, self.solver, selection=self.selection)
 
     def decide(self, memory: PhaseMemory, touching: Touching, ahead: float) -> Decision:
         """The modes of the phase that begins."""
-        return decide(
-            DecisionRules(self.slip_speed, self.shortest_flight, self.solver), memory, touching, ahead
-        )
+        rules = DecisionRules(self.slip_speed, self.shortest_flight, self.solver, self.selection)
+        return decide(rules, memory, touching, ahead)
 
     def equations(self, system: System, modes: Modes) -> PhaseEquations:
         """The equations of a phase, those of the last one if they are the same."""
@@ -369,10 +374,17 @@ class _PhaseStep:
         forces = with_margin(equations, self.t, self.q, self.v)
         if forces is None:
             return None
-        self._say_forces_are_not_unique()
+        self._say_forces_are_not_unique(equations)
         return replace(memory.modes, reference=forces)
 
-    def _say_forces_are_not_unique(self) -> None:
+    def _say_forces_are_not_unique(self, equations: PhaseEquations) -> None:
+        if motion_depends_on_forces(equations, self.t, self.q, self.v):
+            rule = self.scheme.selection
+            self.notes["motion by selection"] = (
+                f"at {self.t:.6g} s the motion depends on forces that the model leaves open, and follows "
+                f"{'those of the solver' if rule is None else f'those of {rule.name}'}"
+            )
+            return
         self.notes["contact forces"] = (
             f"at {self.t:.6g} s the held contacts depend on each other: the motion is unique, their forces are not; "
             f"those closest to the last ones are given"
@@ -384,7 +396,7 @@ class _PhaseStep:
         equations = scheme.equations(self.system, modes)
         flow = self._flow(equations)
         if equations.determined is False:
-            self._say_forces_are_not_unique()
+            self._say_forces_are_not_unique(equations)
         found = PhaseWatch(equations, flow, scheme.tolerance, scheme.slip_speed).first()
         if found is not None:
             flow, found = self._sharpened(equations, flow, found)
@@ -485,6 +497,10 @@ class _PhaseStep:
         impulse[equations.normal, 0] = sums.impulses[: len(equations.normal)]
         impulse[equations.patch, 1:] = sums.impulses[equations.patch_rows] * equations.scale
         constraint = sums.impulses[equations.size - len(system.constraints) :]
+        if self.scheme.selection is not None and end > self.t:
+            change, joints, remarks = distributed(self.scheme.selection, equations, flow, end)
+            impulse, constraint = impulse + change, constraint + joints
+            self.notes |= remarks
         stored = self._energy(q, v) - self._energy(before.position, before.velocity)
         loads = sums.loads + self.walls
         numerical = loads - stored - sums.damping - sums.friction

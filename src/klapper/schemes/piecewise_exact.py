@@ -60,6 +60,7 @@ class PiecewiseExact(Phased):
     ) -> Flow:
         assert isinstance(equations, LinearPhaseEquations)
         phase = self._phase(equations)
+        equations.determined = phase.determined
         fastest = max(phase.fastest, _SLOWEST / phase.exponential.step)
         longest = min(until, t + _LONGEST * np.pi / fastest)
 
@@ -92,7 +93,7 @@ class PiecewiseExact(Phased):
         model = self._model(equations.system)
         phases: dict[Any, LinearPhase] = self._kept["phases"]
         modes = equations.modes
-        key = tuple(part.tobytes() for part in (modes.contact, modes.pressed, modes.grip, modes.sense))
+        key = modes.key
         found = phases.get(key)
         if found is not None and not found.determined:
             key = (*key, modes.reference.tobytes())

@@ -52,6 +52,10 @@ from klapper.schemes.smooth_step import METHODS, Method, SmoothStep, smooth_step
 _NOISE = 200.0 * np.finfo(float).eps  # of the terms of a function: what counts as zero
 _MARGIN = 0.02  # of the way to a switch, by which a stiff step goes past it when it is repeated
 _SWITCHES_AT_ONCE = 50
+_SHORTER_AFTER, _SHORTER = (
+    4,
+    0.25,
+)  # switches at once, after which each try is so much shorter than the one before
 _OF_VISCOUS_SPEED = (
     0.01  # errors of velocities are kept below this part of the speed at which friction saturates
 )
@@ -91,6 +95,7 @@ class Regularised:
     slip_speed: float = 1e-7
     _inverse_of: Any = field(default_factory=inverse_kept, init=False, repr=False, compare=False)
     name = "regularised"
+    compliant_contacts = True  # forces follow from deformations, so that none is undetermined
 
     def __post_init__(self) -> None:
         if not isinstance(self.normal, CompliantNormal | ApproachDamper | BoundaryLayer):
@@ -309,6 +314,7 @@ class _OneStep:
         self.until = until
         self.target = scheme._target(system, self.t, until)
         self.memory = _Memory.read(snapshot.memory, system)
+        self.size = self.memory.size
         self.counts = dict(zip(COUNTS, self.memory.counts, strict=True))
         self.relative = min(scheme.tolerance, self._slow_enough())
         self.switches = replace(scheme._switches(system), blur=max(self.relative / _NOISE, 1.0))
@@ -326,12 +332,16 @@ class _OneStep:
 
     def _smooth_piece(self) -> tuple[Phase, _Piece]:
         modes, v = self.memory.modes, self.before.velocity
-        for _ in range(_SWITCHES_AT_ONCE + 4 * self.system.contacts.count):
+        for switches in range(_SWITCHES_AT_ONCE + 4 * self.system.contacts.count):
             phase = self.switches.phase(modes, self.t, self.q, v)
             piece = self._piece(phase, phase.begin(self.q, v))
             if not (piece.labels and piece.end <= self.t):
                 return phase, piece
             modes, v = self._switched(phase, modes, piece.labels, self.t, self.q, v)
+            if switches >= _SHORTER_AFTER:
+                # a step much longer than the decay by a strong damper has ripples of force in its dense output
+                tried = piece.smooth.end - piece.smooth.start
+                self.size = max(_SHORTER * tried, 64.0 * np.spacing(self.t))
         names = ", ".join(sorted({f"'{self.system.contacts.name(i)}' {what}" for what, i in piece.labels}))
         raise StepFailed(
             f"At {self.t:.9g} s contacts switch without end: {names}. Two branches of their laws exclude each other "
@@ -339,7 +349,7 @@ class _OneStep:
         )
 
     def _piece(self, phase: Phase, y: np.ndarray) -> _Piece:
-        size = self.memory.size or None
+        size = self.size or None
         smooth = self._integrate(phase, y, self.target, size)
         piece = self._up_to_switch(phase, smooth)
         if piece.labels and self.scheme.method == "radau" and piece.end > self.t:

@@ -18,7 +18,8 @@ from klapper.mechanics import Contact, FrictionElement, InvalidModel, LinearSyst
 from klapper.mechanics.eigenmodes import lowest_modes
 from klapper.mechanics.signals import finite, number
 from klapper.structures.delamination_elements import ElementFunctions, element_rotor
-from klapper.structures.delamination_joint import Slip, Weight, gap_rows, joint_contacts, slip_rows
+from klapper.structures.delamination_joint import Slip, Weight, gap_rows, joint_contacts, slip_rows, whole
+from klapper.structures.delamination_mesh import fitting_elements, require_resolvable
 from klapper.structures.delamination_modes import ModeFunctions, mode_functions
 from klapper.structures.delamination_segments import DIRECTIONS, PLANES, SEGMENTS, Segment
 from klapper.structures.delamination_spectrum import count_below, natural_frequencies
@@ -26,8 +27,6 @@ from klapper.structures.rotating import GRAVITY, Rotor
 
 Method = Literal["semi-analytical", "fe"]
 Plane = Literal["1-3", "2-3", "both"]
-
-ELEMENTS = (40, 60, 60, 40)
 
 
 @dataclass(frozen=True)
@@ -103,9 +102,10 @@ class DelaminatedBeam:
         *,
         plane: Plane = "both",
         method: Method = "semi-analytical",
-        elements: Sequence[int] = ELEMENTS,
+        elements: Sequence[int] | None = None,
     ) -> np.ndarray:
         """The lowest natural frequencies (count,) [Hz] of the beam at rest, multiple ones repeated."""
+        count = whole(count, "count", 1)
         if method == "fe":
             return self.model(count, plane=plane, method="fe", elements=elements).frequencies
         _require_method(method)
@@ -125,14 +125,16 @@ class DelaminatedBeam:
         method: Method = "semi-analytical",
         damping_external: Any = 0.0,
         alpha2: float = 0.0,
-        elements: Sequence[int] = ELEMENTS,
+        elements: Sequence[int] | None = None,
     ) -> DelaminatedModel:
         """The beam in coordinates of its lowest ``modes``, sorted over both planes, or of one plane only.
 
         ``damping_external``  d_a [N s/m²], one number or (4,), of each segment against the frame that stands still
         ``alpha2``            α₂ [s] of material damping D_in = α₂ K_el, (5.124)
-        ``elements``          of each segment for ``method`` "fe"; there ``modes`` None keeps all coordinates
+        ``elements``          of each segment (4,) for ``method`` "fe", chosen for the modes if not given; there
+                              ``modes`` None keeps all coordinates
         """
+        modes = None if modes is None else whole(modes, "modes", 1)
         drag = np.broadcast_to(finite(damping_external, "damping_external"), 4).copy()
         if drag.min() < 0.0:
             raise InvalidModel(
@@ -140,9 +142,7 @@ class DelaminatedBeam:
             )
         functions: ModeFunctions | ElementFunctions
         if method == "fe":
-            functions, rotor, hertz = _by_elements(
-                self.segments, modes, _planes(plane), drag, tuple(elements)
-            )
+            functions, rotor, hertz = _by_elements(self.segments, modes, _planes(plane), drag, elements)
         else:
             _require_method(method)
             if modes is None:
@@ -292,12 +292,14 @@ def _by_elements(
     modes: int | None,
     planes: Sequence[str],
     drag: np.ndarray,
-    elements: tuple[int, ...],
+    given: Sequence[int] | None,
 ) -> tuple[ElementFunctions, Rotor, np.ndarray]:
+    elements = fitting_elements(segments, modes, planes) if given is None else _elements(given)
     functions = ElementFunctions(segments, elements)
+    require_resolvable(segments, elements)
     rotor = element_rotor(functions, [float(d) for d in drag], "delaminated beam")
     kept = functions.in_planes(planes)
-    basis = np.zeros((rotor.size, kept.size if modes is None else int(modes)))
+    basis = np.zeros((rotor.size, kept.size if modes is None else modes))
     if modes is None and kept.size == rotor.size:
         return functions, rotor, np.empty(0)
     if modes is None:
@@ -308,6 +310,11 @@ def _by_elements(
         basis[kept], hertz = lowest.shapes, lowest.frequencies
     reduced = ElementFunctions(segments, elements, basis)
     return reduced, rotor.projected(basis, reduced.coordinates), hertz
+
+
+def _elements(given: Any) -> tuple[int, ...]:
+    values = np.atleast_1d(finite(given, "elements"))
+    return tuple(int(each) if each == int(each) else each for each in values.ravel().tolist())
 
 
 def _planes(plane: str) -> tuple[str, ...]:

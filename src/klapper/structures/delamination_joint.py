@@ -77,8 +77,8 @@ def joint_contacts(
     ``friction`` coefficient, one number or (patches,); ``patches`` of equal length, as many as contacts if not given
     ``breaks``   places ξ where the displacement functions have kinks, to be observed by the quadrature
     """
-    m = _whole(count, "count", 2 if weight == "hat" else 1)
-    s = m if patches is None else _whole(patches, "patches", 1)
+    m = whole(count, "count", 2 if weight == "hat" else 1)
+    s = m if patches is None else whole(patches, "patches", 1)
     length = functions.segments[1].length
     cells = np.linspace(0.0, 1.0, (m - 1 if weight == "hat" else m) + 1)
     parts = np.linspace(0.0, 1.0, s + 1)
@@ -107,7 +107,8 @@ def joint_contacts(
     )
 
 
-def _whole(given: Any, name: str, least: int) -> int:
+def whole(given: Any, name: str, least: int) -> int:
+    """A whole number, refused below the ``least``."""
     value = number(given, name, f"whole numbers from {least} on", at_least=least)
     if value != int(value):
         raise InvalidModel(f"{name} is {given}; allowed are whole numbers from {least} on.")

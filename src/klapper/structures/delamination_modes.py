@@ -32,9 +32,10 @@ from klapper.structures.delamination_spectrum import (
 )
 
 _KRYLOV_BELOW = 1.0  # bending number up to which Krylov's functions are the better basis
-_SAME = 2e-8  # relative distance up to which frequencies are one multiple frequency
+_SAME = 2e-7  # relative distance up to which frequencies are one multiple one: the count has √ε beside a clamped one
 _CLOSE = 1e-7  # relative distance up to which Newton steps may correct a counted frequency
 _SINGULAR = 1e-6  # singular values up to this part of the largest belong to the null space
+_NEIGHBOURS = 1e-3  # relative distance from which on frequencies can be told apart in any case
 _ORTHOGONAL = 1e-6  # largest admitted product of mass-normalised modes
 
 
@@ -120,7 +121,7 @@ def mode_functions(segments: Sequence[Segment], count: int, planes: Sequence[str
     """The ``count`` lowest modes over the given planes together."""
     found = [(omega, plane) for plane in planes for omega in natural_frequencies(segments, plane, count)]
     found.sort(key=lambda each: each[0])
-    chosen = found[: int(count)]
+    chosen = found[:count]
     own = np.array([plane for _, plane in chosen])
     frequencies = np.array([omega for omega, _ in chosen])
     coefficients = np.zeros((len(chosen), 4, 6))
@@ -330,9 +331,16 @@ def _multiple(modes: ModeFunctions) -> list[list[int]]:
 
 
 def _not_orthogonal(modes: ModeFunctions, first: Any, second: Any) -> str:
+    one, other = modes.angular_frequencies[[first, second]]
+    if abs(one - other) <= _NEIGHBOURS * one:
+        return (
+            f"{modes.coordinates[first]} and {modes.coordinates[second]} are too close to be told apart; ask for fewer "
+            "modes, or use finite elements."
+        )
+    shortest = min(modes.segments, key=lambda part: part.length)
     return (
-        f"{modes.coordinates[first]} and {modes.coordinates[second]} are too close to be told apart; ask for fewer "
-        "modes, or use finite elements."
+        f"segment {shortest.number} is {shortest.length:.3g} m long, so short that {modes.coordinates[first]} is lost "
+        "in round-off; make it longer, or ask for frequencies only."
     )
 
 

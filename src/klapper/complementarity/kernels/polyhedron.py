@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 SMALL = 1e-10
+FOUND, EMPTY, UNBOUNDED = 0, 1, 2
 
 
 @njit(cache=True)
@@ -32,7 +33,27 @@ def ranges(
     lineal = np.zeros(k, np.bool_)  # columns that no constraint feels
     basic = np.arange(m)
     nonbasic = np.arange(m, m + k)
-    for j in range(k):
+    free_to_basic(table, basic, nonbasic, sign_free, lineal, m)
+    if not reach_feasibility(table, basic, nonbasic, sign_free, lineal, m):
+        return False, lower, upper, upper
+    vertex = table[m:, k].copy()
+    for f in range(count):
+        upper[f] = maximise(table, basic, nonbasic, sign_free, lineal, m, m + f, 1.0)
+        lower[f] = -maximise(table, basic, nonbasic, sign_free, lineal, m, m + f, -1.0)
+    return True, lower, upper, vertex
+
+
+@njit(cache=True)
+def free_to_basic(
+    table: np.ndarray,
+    basic: np.ndarray,
+    nonbasic: np.ndarray,
+    sign_free: np.ndarray,
+    lineal: np.ndarray,
+    m: int,
+) -> None:
+    """Exchange every free t with the slack of the row that feels it most."""
+    for j in range(nonbasic.size):
         row = -1
         size = SMALL
         for i in range(m):
@@ -44,13 +65,6 @@ def ranges(
         else:
             exchange(table, basic, nonbasic, row, j)
             sign_free[row] = True
-    if not reach_feasibility(table, basic, nonbasic, sign_free, lineal, m):
-        return False, lower, upper, upper
-    vertex = table[m:, k].copy()
-    for f in range(count):
-        upper[f] = maximise(table, basic, nonbasic, sign_free, lineal, m, m + f, 1.0)
-        lower[f] = -maximise(table, basic, nonbasic, sign_free, lineal, m, m + f, -1.0)
-    return True, lower, upper, vertex
 
 
 @njit(cache=True)
@@ -156,3 +170,31 @@ def maximise(
             return np.inf
         exchange(table, basic, nonbasic, row, column)
     return np.inf
+
+
+@njit(cache=True)
+def least_point(
+    constraints: np.ndarray, offsets: np.ndarray, objective: np.ndarray, point: np.ndarray
+) -> int:
+    """``point`` (k,) gets a t that minimises objective·t over {t : G t + h ≥ 0}; whether it was FOUND.
+
+    Directions that no constraint feels stay at zero unless the objective feels them.
+    """
+    m, k = constraints.shape
+    table = np.zeros((m + 1 + k, k + 1))
+    table[:m, :k] = constraints
+    table[:m, k] = offsets
+    table[m, :k] = objective
+    for j in range(k):
+        table[m + 1 + j, j] = 1.0
+    sign_free = np.zeros(m, np.bool_)
+    lineal = np.zeros(k, np.bool_)
+    basic = np.arange(m)
+    nonbasic = np.arange(m, m + k)
+    free_to_basic(table, basic, nonbasic, sign_free, lineal, m)
+    if not reach_feasibility(table, basic, nonbasic, sign_free, lineal, m):
+        return EMPTY
+    if maximise(table, basic, nonbasic, sign_free, lineal, m, m, -1.0) == np.inf:
+        return UNBOUNDED
+    point[:] = table[m + 1 :, k]
+    return FOUND

@@ -1,0 +1,1 @@
+"""Benchmarks of analyses without time."""

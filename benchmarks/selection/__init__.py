@@ -1,0 +1,1 @@
+"""Figures and timings behind the page "Forces that the model leaves open"."""

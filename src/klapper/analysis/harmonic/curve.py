@@ -1,0 +1,87 @@
+"""Responses in harmonics along a curve over frequency."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from klapper.analysis.harmonic.balance import Balance
+from klapper.analysis.harmonic.response import HarmonicResponse
+from klapper.analysis.periodic.curve import Curve
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False)
+class HarmonicCurve:
+    """Responses along a curve, in its order. Whether they are stable is not judged; shooting does that.
+
+    ``balance``  the equations, with the flexibility of what is left out kept along the curve
+    ``curve``    the curve in the unknowns and the frequency
+    """
+
+    balance: Balance
+    curve: Curve
+
+    @property
+    def frequencies(self) -> np.ndarray:
+        """(k,) [Hz]."""
+        return self.curve.parameters
+
+    def __len__(self) -> int:
+        return len(self.frequencies)
+
+    def __getitem__(self, number_of: int) -> HarmonicResponse:
+        return self._response(self.curve.points[number_of])
+
+    @property
+    def folds(self) -> tuple[HarmonicResponse, ...]:
+        """Where the frequency turns back: located on the curve, or its point nearest to a corner."""
+        way = np.sign(np.diff(self.frequencies))
+        located = self.curve.named("fold")
+        found = []
+        for i in np.flatnonzero(way[1:] * way[:-1] < 0.0) + 1:
+            before, after = self.curve.places[i - 1], self.curve.places[i + 1]
+            near = [special.point for special in located if before <= special.place <= after]
+            found.append(self._response(near[0] if near else self.curve.points[i]))
+        return tuple(found)
+
+    @property
+    def ended(self) -> str:
+        """Why the curve ended, in a sentence."""
+        return self.curve.ended
+
+    def amplitude(self, what: Any) -> np.ndarray:
+        """(k,): half the distance between the extreme displacements of a coordinate or row (n,)."""
+        return np.array([self[i].amplitude(what) for i in range(len(self))])
+
+    def harmonic_amplitudes(self, what: Any) -> np.ndarray:
+        """(k, K + 1): amplitudes of each harmonic of a coordinate or row (n,)."""
+        return np.array([self[i].harmonic_amplitudes(what) for i in range(len(self))])
+
+    def shares(self, contact: str) -> np.ndarray:
+        """(k, 3): parts of the period in which a contact is open, sticks (is closed), slips."""
+        return np.array([one.shares[one.contact(contact)] for one in (self[i] for i in range(len(self)))])
+
+    def peak(self, what: Any) -> HarmonicResponse:
+        """The response with the largest amplitude of a coordinate or row, among the points of the curve."""
+        return self[int(np.argmax(self.amplitude(what)))]
+
+    def plot(self, what: Any = None, onto: Figure | None = None) -> Figure:
+        """Amplitude over frequency, and below the parts of the period in which contacts slip or are open.
+
+        ``what``  names of coordinates, or rows (n,) by the names that they shall have; None: what moves most
+        """
+        from klapper.analysis.harmonic.plots import draw_curve
+
+        return draw_curve(self, what, onto)
+
+    def _response(self, point: np.ndarray) -> HarmonicResponse:
+        return HarmonicResponse(float(point[-1]), self.balance, point[:-1])
+
+    def __str__(self) -> str:
+        turns = f", {len(self.folds)} folds" if self.folds else ""
+        return f"{len(self)} responses from {self.frequencies[0]:.6g} Hz{turns}; {self.ended}"

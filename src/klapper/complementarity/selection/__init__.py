@@ -1,0 +1,35 @@
+"""Choice among contact forces that a model leaves open: the set of possible forces, and rules that pick one of them.
+
+from klapper.complementarity.selection import ForceSet, MinimumNorm
+
+forces = ForceSet.of(solution)                     # all forces that move the system as this solution does
+print(forces)                                      # bounds, and what is determined
+print(MinimumNorm().select(forces).forces)
+"""
+
+from klapper.complementarity.selection.batch import BatchSelection, select_nearest, select_quality
+from klapper.complementarity.selection.extreme import Extreme, ExtremeMotion, LargestMargin
+from klapper.complementarity.selection.force_set import ForceSet
+from klapper.complementarity.selection.least_squares import Compliant, MinimumNorm, NearPrevious
+from klapper.complementarity.selection.prox_iteration import ProxIteration
+from klapper.complementarity.selection.pseudo_inverse import PseudoInverse
+from klapper.complementarity.selection.quality import QualityFunctional
+from klapper.complementarity.selection.rule import Selection, SelectionRule
+
+__all__ = [
+    "BatchSelection",
+    "Compliant",
+    "Extreme",
+    "ExtremeMotion",
+    "ForceSet",
+    "LargestMargin",
+    "MinimumNorm",
+    "NearPrevious",
+    "ProxIteration",
+    "PseudoInverse",
+    "QualityFunctional",
+    "Selection",
+    "SelectionRule",
+    "select_nearest",
+    "select_quality",
+]

@@ -1,0 +1,89 @@
+"""Seiwald's quality functional for any number of dependent forces: a convex program in two stages.
+
+    1.  min z = v̇ᵀ P v̇,   M v̇ = h + W x,   over the admissible forces x                Seiwald (4.14), (4.41)
+    2.  min xᵀx   over all x with this least z
+
+Ansatz 1: P = 1. Ansatz 2: P = M M, so that z = |h + W x|². Ansatz 3: one coordinate only, z = v̇_j². For two contacts with
+one common direction this is what the case tables C.1-C.4 do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from klapper.complementarity.errors import InvalidProblem
+from klapper.complementarity.selection.force_set import ForceSet
+from klapper.complementarity.selection.least_squares import MinimumNorm
+from klapper.complementarity.selection.rule import Selection, chosen
+
+
+@dataclass(frozen=True)
+class QualityFunctional:
+    """The forces that accelerate least, and of these the smallest.
+
+    Assumes that a system which may rest rests, in the sense of the functional; P weighs the coordinates and has no
+    physical meaning beyond that (with P = M it is Gauss' principle, for which friction at given limits is exact).
+    Where all members move the system the same way the first stage has no choice and only the second decides. Sets of
+    forces that move the system differently need ``mass`` and ``load``; without them the minimum norm is used, and the
+    note says so.
+
+    ``ansatz``      1, 2 or 3, see the module's docstring
+    ``coordinate``  number j of the coordinate of Ansatz 3
+    ``weight``      P (n, n), positive semidefinite, in place of an ansatz
+    """
+
+    ansatz: Literal[1, 2, 3] = 2
+    coordinate: int = 0
+    weight: Any = None
+
+    def __post_init__(self) -> None:
+        if self.ansatz not in (1, 2, 3):
+            raise InvalidProblem(f"ansatz is {self.ansatz!r}; allowed are 1, 2 and 3.")
+        if self.weight is not None:
+            matrix = np.asarray(self.weight, dtype=float)
+            square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1]
+            if not square or np.linalg.eigvalsh(matrix + matrix.T).min() < -1e-12 * np.abs(matrix).max():
+                raise InvalidProblem(
+                    f"weight has shape {matrix.shape}; it must be a square, symmetric, positive semidefinite matrix."
+                )
+
+    @property
+    def name(self) -> str:
+        return f"quality functional, ansatz {self.ansatz}" if self.weight is None else "quality functional"
+
+    def select(self, forces: ForceSet, previous: np.ndarray | None = None) -> Selection:
+        if forces.motion_unique:
+            only = MinimumNorm().select(forces)
+            return Selection(only.forces, self.name, only.exact)
+        if forces.load is None or forces.mass is None:
+            other = MinimumNorm().select(forces)
+            return Selection(
+                other.forces,
+                self.name,
+                other.exact,
+                "the set of forces has no mass and load to compute accelerations: the minimum norm was used",
+            )
+        root, offset = self.residual(forces)
+        face = forces.face
+        t = face.least_squares(root @ face.null, offset + root @ face.point)
+        best = face.through(t, root)
+        smallest = best.at(best.nearest(np.zeros(forces.size), np.ones(forces.size)))
+        return chosen(forces, smallest, self.name)
+
+    def residual(self, forces: ForceSet) -> tuple[np.ndarray, np.ndarray]:
+        """(R, d) with z = |R x + d|²: R (p, r), d (p,)."""
+        assert forces.mass is not None and forces.load is not None
+        by_force, free = forces.directions, forces.load
+        if self.weight is None and self.ansatz == 2:
+            return by_force, free
+        response = np.linalg.solve(forces.mass, np.column_stack([by_force, free]))
+        if self.weight is None:
+            kept = response if self.ansatz == 1 else response[[self.coordinate]]
+            return kept[:, :-1], kept[:, -1]
+        matrix = np.asarray(self.weight, dtype=float)
+        values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
+        root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+        return root @ response[:, :-1], root @ response[:, -1]

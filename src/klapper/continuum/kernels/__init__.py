@@ -1,0 +1,1 @@
+"""Compiled loops over the cells of a continuum: arrays in, arrays out."""

@@ -1,0 +1,252 @@
+"""Hyperelastic laws W(C): energy, stress and tangent at many points at once.
+
+    S = 2 ∂W/∂C,   𝔻 = 2 ∂S/∂C                                                              Hesch (2.116)
+
+C comes as components π with doubled shear, see :mod:`klapper.continuum.voigt`: three of them for plane strain, where
+C₃₃ = 1, six in space. :class:`PlaneStress` makes a law for plates that are free to change their thickness.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from klapper.continuum.voigt import IN_PLANE, PAIRS, dimension_of, embedded
+from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.signals import number
+
+_ROUNDS = 60  # of Newton's method for the thickness of a plate
+
+
+class Law(ABC):
+    """What a material must answer; p points, v = 3 or 6 components."""
+
+    @abstractmethod
+    def energy(self, metric: np.ndarray) -> np.ndarray:
+        """W (p,) [J/m³] of π (p, v)."""
+
+    @abstractmethod
+    def stress(self, metric: np.ndarray) -> np.ndarray:
+        """S (p, v) [N/m²]."""
+
+    @abstractmethod
+    def tangent(self, metric: np.ndarray) -> np.ndarray:
+        """𝔻 (p, v, v) [N/m²]: change of S with the strain E = (C − 1)/2, shear doubled."""
+
+
+@dataclass(frozen=True)
+class Isotropic(Law):
+    """Laws with Young's modulus ``young`` [N/m²] and Poisson's ratio ``poisson`` at small strains."""
+
+    young: float
+    poisson: float
+
+    def __post_init__(self) -> None:
+        number(self.young, "young", "numbers above 0, in N/m²", above=0.0)
+        number(
+            self.poisson,
+            "poisson",
+            "numbers above −1 and below 0.5",
+            above=-1.0,
+            at_most=np.nextafter(0.5, 0.0),
+        )
+
+    @property
+    def shear(self) -> float:
+        """μ [N/m²]."""
+        return self.young / (2.0 * (1.0 + self.poisson))
+
+    @property
+    def lame(self) -> float:
+        """λ [N/m²]."""
+        return self.young * self.poisson / ((1.0 + self.poisson) * (1.0 - 2.0 * self.poisson))
+
+    @cached_property
+    def pressure_wave(self) -> float:
+        """λ + 2 μ [N/m²]: over density, the squared speed of the fastest wave at small strains."""
+        return self.lame + 2.0 * self.shear
+
+
+class SaintVenantKirchhoff(Isotropic):
+    """S = λ tr(E) 1 + 2 μ E, Hesch (2.112): small strains at large rotations; too soft under strong compression."""
+
+    def energy(self, metric: np.ndarray) -> np.ndarray:
+        return 0.5 * np.einsum("pv,pv->p", self.stress(metric), _strain(metric))
+
+    def stress(self, metric: np.ndarray) -> np.ndarray:
+        return _strain(metric) @ self._stiffness(metric.shape[1])
+
+    def tangent(self, metric: np.ndarray) -> np.ndarray:
+        v = metric.shape[1]
+        return np.broadcast_to(self._stiffness(v), (len(metric), v, v))
+
+    def _stiffness(self, components: int) -> np.ndarray:
+        one = _unit(components)
+        doubled = np.where(one > 0.0, 2.0, 1.0)
+        return self.lame * np.outer(one, one) + self.shear * np.diag(doubled)
+
+
+class NeoHooke(Isotropic):
+    """W = μ/2 (I₁ − 3) − μ ln J + λ/2 ln² J, Hesch (2.118)."""
+
+    def energy(self, metric: np.ndarray) -> np.ndarray:
+        log = 0.5 * np.log(determinant(metric))
+        return 0.5 * self.shear * (trace(metric) - 3.0) - self.shear * log + 0.5 * self.lame * log**2
+
+    def stress(self, metric: np.ndarray) -> np.ndarray:
+        log = 0.5 * np.log(determinant(metric))
+        return self.shear * _unit(metric.shape[1]) + (self.lame * log - self.shear)[:, None] * inverse(metric)
+
+    def tangent(self, metric: np.ndarray) -> np.ndarray:
+        log, back = 0.5 * np.log(determinant(metric)), inverse(metric)
+        return self.lame * _dyad(back) + 2.0 * (self.shear - self.lame * log)[:, None, None] * _crossed(back)
+
+
+@dataclass(frozen=True)
+class MooneyRivlin(Isotropic):
+    """W = c₁ (I₁ − 3) + c₂ (I₂ − 3) − 2 (c₁ + 2 c₂) ln J + ½ (λ − 4 c₂) ln² J.
+
+    ``share`` = c₂/(c₁ + c₂), from 0 (neo-Hooke) to 1, with μ = 2 (c₁ + c₂): rubber at moderate strains. The coefficient
+    of ln² J must not be negative, so that share ≤ λ/(2 μ).
+    """
+
+    share: float = 0.3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        most = min(1.0, self.lame / (2.0 * self.shear))
+        number(
+            self.share,
+            "share",
+            f"numbers from 0 to {most:.4g} for this Poisson's ratio",
+            at_least=0.0,
+            at_most=most,
+        )
+
+    @property
+    def _first(self) -> float:
+        return 0.5 * self.shear * (1.0 - self.share)
+
+    @property
+    def _second(self) -> float:
+        return 0.5 * self.shear * self.share
+
+    @property
+    def _volumetric(self) -> float:
+        return self.lame - 4.0 * self._second
+
+    def energy(self, metric: np.ndarray) -> np.ndarray:
+        log, first = 0.5 * np.log(determinant(metric)), trace(metric)
+        second = 0.5 * (first**2 - _squared(metric))
+        linear = self._first * (first - 3.0) + self._second * (second - 3.0)
+        return linear - 2.0 * (self._first + 2.0 * self._second) * log + 0.5 * self._volumetric * log**2
+
+    def stress(self, metric: np.ndarray) -> np.ndarray:
+        log, one = 0.5 * np.log(determinant(metric)), _unit(metric.shape[1])
+        shift = self._volumetric * log - 2.0 * (self._first + 2.0 * self._second)
+        plain = np.where(one > 0.0, metric, 0.5 * metric)
+        second = trace(metric)[:, None] * one - plain
+        return 2.0 * self._first * one + 2.0 * self._second * second + shift[:, None] * inverse(metric)
+
+    def tangent(self, metric: np.ndarray) -> np.ndarray:
+        log, back, one = 0.5 * np.log(determinant(metric)), inverse(metric), _unit(metric.shape[1])
+        shift = 2.0 * (self._first + 2.0 * self._second) - self._volumetric * log
+        second = 4.0 * self._second * (np.outer(one, one) - np.diag(np.where(one > 0.0, 1.0, 0.5)))
+        return second + self._volumetric * _dyad(back) + 2.0 * shift[:, None, None] * _crossed(back)
+
+
+@dataclass(frozen=True)
+class PlaneStress(Law):
+    """A law of space for thin plates: at every point C₃₃ is such that S₃₃ = 0."""
+
+    law: Law
+
+    def energy(self, metric: np.ndarray) -> np.ndarray:
+        return self.law.energy(self._in_space(metric))
+
+    def stress(self, metric: np.ndarray) -> np.ndarray:
+        return self.law.stress(self._in_space(metric))[:, IN_PLANE]
+
+    def tangent(self, metric: np.ndarray) -> np.ndarray:
+        full = self.law.tangent(self._in_space(metric))
+        plane = full[:, IN_PLANE][:, :, IN_PLANE]
+        aside = full[:, IN_PLANE, 2]
+        return plane - aside[:, :, None] * aside[:, None, :] / full[:, 2, 2][:, None, None]
+
+    def in_space(self, metric: np.ndarray) -> np.ndarray:
+        """π (p, 6) with the thickness that leaves the plate free of stress across."""
+        return self._in_space(metric)
+
+    def _in_space(self, metric: np.ndarray) -> np.ndarray:
+        if metric.shape[1] != 3:
+            raise InvalidModel("plane stress is for bodies in the plane; give the law itself in space.")
+        full = embedded(metric, 1.0 / np.sqrt(determinant(metric)))
+        for _ in range(_ROUNDS):
+            stress, tangent = self.law.stress(full)[:, 2], self.law.tangent(full)[:, 2, 2]
+            change = -2.0 * stress / np.where(tangent > 0.0, tangent, np.abs(tangent) + 1e-300)
+            full[:, 2] = np.maximum(full[:, 2] + change, 0.1 * full[:, 2])
+            if np.all(np.abs(change) <= 1e-14 * full[:, 2]):
+                return full
+        return full
+
+
+def trace(metric: np.ndarray) -> np.ndarray:
+    """I₁ = tr C (p,), with C₃₃ = 1 in the plane."""
+    d = dimension_of(metric)
+    return metric[:, :d].sum(axis=1) + (3 - d)
+
+
+def determinant(metric: np.ndarray) -> np.ndarray:
+    """det C (p,)."""
+    if metric.shape[1] == 3:
+        return metric[:, 0] * metric[:, 1] - 0.25 * metric[:, 2] ** 2
+    return np.einsum("pa,pa->p", metric, _adjugate(metric) * np.array([1.0, 1, 1, 1, 1, 1])) / 3.0
+
+
+def inverse(metric: np.ndarray) -> np.ndarray:
+    """C⁻¹ (p, v), shear not doubled."""
+    return _adjugate(metric) / determinant(metric)[:, None]
+
+
+def _adjugate(metric: np.ndarray) -> np.ndarray:
+    """det C · C⁻¹ (p, v), shear not doubled."""
+    if metric.shape[1] == 3:
+        return np.column_stack([metric[:, 1], metric[:, 0], -0.5 * metric[:, 2]])
+    a, b, c, d, e, f = metric.T * np.array([1.0, 1, 1, 0.5, 0.5, 0.5])[:, None]  # 11 22 33 12 23 13
+    return np.column_stack(
+        [b * c - e * e, a * c - f * f, a * b - d * d, e * f - c * d, d * f - a * e, d * e - b * f]
+    )
+
+
+def _squared(metric: np.ndarray) -> np.ndarray:
+    """C : C (p,)."""
+    d = dimension_of(metric)
+    return (metric[:, :d] ** 2).sum(axis=1) + 0.5 * (metric[:, d:] ** 2).sum(axis=1) + (3 - d)
+
+
+def _unit(components: int) -> np.ndarray:
+    return np.array([1.0, 1.0, 0.0]) if components == 3 else np.array([1.0, 1, 1, 0, 0, 0])
+
+
+def _strain(metric: np.ndarray) -> np.ndarray:
+    """E (p, v), shear doubled."""
+    return 0.5 * (metric - _unit(metric.shape[1]))
+
+
+def _dyad(tensor: np.ndarray) -> np.ndarray:
+    return tensor[:, :, None] * tensor[:, None, :]
+
+
+def _crossed(back: np.ndarray) -> np.ndarray:
+    """½ (C⁻¹_ik C⁻¹_jl + C⁻¹_il C⁻¹_jk) (p, v, v): minus the derivative of C⁻¹ with respect to C."""
+    pairs = PAIRS[dimension_of(back)]
+    place = {pair: a for a, pair in enumerate(pairs)} | {(j, i): a for a, (i, j) in enumerate(pairs)}
+    crossed = np.empty((len(back), len(pairs), len(pairs)))
+    for a, (i, j) in enumerate(pairs):
+        for b, (k, m) in enumerate(pairs[: a + 1]):
+            both = back[:, place[i, k]] * back[:, place[j, m]] + back[:, place[i, m]] * back[:, place[j, k]]
+            crossed[:, a, b] = crossed[:, b, a] = 0.5 * both
+    return crossed

@@ -1,0 +1,212 @@
+"""Loads on bodies: dead ones, which have a direction of their own, and ones that follow the surface.
+
+    dead        f_A = ∫ N_A t dA₀,  f_A = ∫ N_A ρ₀ g dV₀                                   Hesch (2.130)
+    pressure    f_A = −p ∫ N_A n da, on the deformed surface; linear in the positions in the plane
+    torque      f_A = M Λᵀ r_A / Σ r_B², r_A from the middle of the nodes: no resultant force, moment M
+
+Every load is a number, a vector or a signal of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from klapper.continuum.elements import Element, element_named
+from klapper.continuum.solid import Solid
+from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.signals import Signal, as_signal
+
+
+class Following(NamedTuple):
+    """Forces (e, s) [N] of a load of size one on its places, and their derivative (e, s, s) [N/m]."""
+
+    force: np.ndarray
+    slope: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Gravity:
+    """Acceleration (d,) [m/s²] of all bodies, e.g. (0, −9.81)."""
+
+    acceleration: Any
+
+    def dead(self, solids: Sequence[Solid]) -> dict[str, tuple[Signal, np.ndarray]]:
+        signal = _vector(self.acceleration, solids[0].dimension, "gravity")
+        return {solid.name: (signal, solid.density * solid.volume_load()) for solid in solids}
+
+
+@dataclass(frozen=True, eq=False)
+class Traction:
+    """A dead load (d,) [N/m²] per area of the undeformed ``surface`` of a ``body``."""
+
+    body: str
+    surface: str
+    traction: Any
+
+    def dead(self, solids: Sequence[Solid]) -> dict[str, tuple[Signal, np.ndarray]]:
+        solid = named(solids, self.body)
+        return {
+            self.body: (
+                _vector(self.traction, solid.dimension, "traction"),
+                surface_load(solid, self.surface),
+            )
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class NodeForce:
+    """A dead force (d,) [N] on each of the nodes of a ``body`` with these ``nodes`` numbers."""
+
+    body: str
+    nodes: Any
+    force: Any
+
+    def dead(self, solids: Sequence[Solid]) -> dict[str, tuple[Signal, np.ndarray]]:
+        solid = named(solids, self.body)
+        share = np.zeros(len(solid.mesh.nodes))
+        share[node_numbers(solid, self.nodes)] = 1.0
+        return {self.body: (_vector(self.force, solid.dimension, "force"), share)}
+
+
+class FollowingLoad(Protocol):
+    """A load whose direction follows the motion: its size over time, and what it does when its size is one."""
+
+    body: str
+
+    @property
+    def size(self) -> Signal: ...
+
+    def places(self, solid: Solid) -> np.ndarray:
+        """Coordinates (e, s) of the body on which it acts."""
+        ...
+
+    def following(self, solid: Solid, position: np.ndarray) -> Following: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Pressure:
+    """``pressure`` [N/m²] against the deformed ``surface`` of a ``body``, positive inwards."""
+
+    body: str
+    surface: str
+    pressure: Any
+
+    @property
+    def size(self) -> Signal:
+        return _scalar(self.pressure, "pressure")
+
+    def places(self, solid: Solid) -> np.ndarray:
+        return facet_places(solid, self.surface)
+
+    def following(self, solid: Solid, position: np.ndarray) -> Following:
+        facets = solid.mesh.surface(self.surface)
+        element = element_named(solid.mesh.element.facet)
+        return _pressed(element, position[facets], solid.thickness if solid.dimension == 2 else 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Torque:
+    """A ``moment`` [N m] that turns the nodes on a ``surface`` of a ``body`` in the 1-2 plane, anticlockwise."""
+
+    body: str
+    surface: str
+    moment: Any
+
+    @property
+    def size(self) -> Signal:
+        return _scalar(self.moment, "moment")
+
+    def places(self, solid: Solid) -> np.ndarray:
+        nodes = solid.mesh.surface_nodes(self.surface)
+        return (nodes[:, None] * solid.dimension + np.arange(2)).reshape(1, -1)
+
+    def following(self, solid: Solid, position: np.ndarray) -> Following:
+        nodes = solid.mesh.surface_nodes(self.surface)
+        count = len(nodes)
+        arm = position[nodes, :2] - position[nodes, :2].mean(axis=0)
+        square = float(np.sum(arm**2))
+        turned = np.column_stack([-arm[:, 1], arm[:, 0]]).ravel()
+        centred = np.kron(np.eye(count) - 1.0 / count, np.array([[0.0, -1.0], [1.0, 0.0]]))
+        slope = centred / square - np.outer(turned, 2.0 * arm.ravel()) / square**2
+        return Following(turned[None] / square, slope[None])
+
+
+def surface_load(solid: Solid, surface: str) -> np.ndarray:
+    """∫ N_A dA₀ (n,) [m²] over an undeformed surface."""
+    facets, element = solid.mesh.surface(surface), element_named(solid.mesh.element.facet)
+    points, weights = element.mass
+    along = np.einsum("fki,gka->fgia", solid.mesh.nodes[facets], element.gradients(points))
+    area = np.sqrt(np.linalg.det(np.einsum("fgia,fgib->fgab", along, along)))
+    share = np.einsum("fg,ga->fa", area * weights, element.values(points))
+    if solid.dimension == 2:
+        share = share * solid.thickness
+    return np.bincount(facets.ravel(), share.ravel(), minlength=len(solid.mesh.nodes))
+
+
+def facet_places(solid: Solid, surface: str) -> np.ndarray:
+    """Coordinates (f, kf d) of the facets of a surface, within the body."""
+    facets, d = solid.mesh.surface(surface), solid.dimension
+    return (facets[:, :, None] * d + np.arange(d)).reshape(len(facets), -1)
+
+
+def named(solids: Sequence[Solid], name: str) -> Solid:
+    """The body of a name."""
+    for solid in solids:
+        if solid.name == name:
+            return solid
+    raise InvalidModel(f"there is no body '{name}'; there are {', '.join(solid.name for solid in solids)}.")
+
+
+def node_numbers(solid: Solid, given: Any) -> np.ndarray:
+    """Node numbers: of a surface by its name, or numbers themselves."""
+    if isinstance(given, str):
+        return solid.mesh.surface_nodes(given)
+    nodes = np.atleast_1d(np.asarray(given))
+    if nodes.dtype.kind not in "iu" or nodes.min() < 0 or nodes.max() >= len(solid.mesh.nodes):
+        raise InvalidModel(
+            f"nodes of '{solid.name}' are {given!r}; allowed are the name of a surface, or numbers from 0 to "
+            f"{len(solid.mesh.nodes) - 1}."
+        )
+    return nodes
+
+
+def _pressed(element: Element, corners: np.ndarray, thickness: float) -> Following:
+    """−∫ N_A n da and its derivative by the corners (f, kf, d)."""
+    points, weights = element.mass
+    values, slopes = element.values(points), element.gradients(points)
+    count, size, d = corners.shape
+    if d == 2:
+        turn = np.array([[0.0, -1.0], [1.0, 0.0]])  # −n ds = turn · dx, with the body to the left
+        shape = thickness * np.einsum("g,ga,gb->ab", weights, values, slopes[:, :, 0])
+        matrix = np.kron(shape, turn)
+        force = corners.reshape(count, -1) @ matrix.T
+        return Following(force, np.broadcast_to(matrix, (count, *matrix.shape)))
+    along = np.einsum("fki,gka->fgia", corners, slopes)
+    normal = np.cross(along[..., 0], along[..., 1])
+    force = -np.einsum("g,ga,fgi->fai", weights, values, normal)
+    unit = np.eye(3)
+    skew = np.array([[np.cross(unit[j], unit[k]) for k in range(3)] for j in range(3)])  # (j, k, i)
+    first = np.einsum("g,ga,gb,jki,fgk->faibj", weights, values, slopes[:, :, 0], skew, along[..., 1])
+    second = np.einsum("g,ga,gb,kji,fgk->faibj", weights, values, slopes[:, :, 1], skew, along[..., 0])
+    slope = -(first + second).reshape(count, size * d, size * d)
+    return Following(force.reshape(count, -1), slope)
+
+
+def _vector(given: Any, dimension: int, name: str) -> Signal:
+    signal = as_signal(given, name)
+    if signal.shape != (dimension,):
+        raise InvalidModel(
+            f"{name} has shape {signal.shape}; expected ({dimension},), or a signal of that shape."
+        )
+    return signal
+
+
+def _scalar(given: Any, name: str) -> Signal:
+    signal = as_signal(given, name)
+    if signal.shape != ():
+        raise InvalidModel(f"{name} has shape {signal.shape}; expected one number, or a signal of one.")
+    return signal

@@ -1,0 +1,338 @@
+"""Bodies at large strains as one mechanical system: a :class:`klapper.mechanics.System` like any other.
+
+    M q̈ = −∂V/∂q + loads + J_N λ_N + J_T λ_T + J_B λ_B
+
+Coordinates q are the positions of all nodes, body after body, node after node, not displacements.   Hesch (2.133)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sparse
+
+from klapper.continuum.loads import FollowingLoad, Gravity, NodeForce, Traction, named
+from klapper.continuum.pattern import Pattern
+from klapper.continuum.solid import Pull, Solid
+from klapper.continuum.supports import HeldNodes, Support
+from klapper.continuum.walls import Wall, WallContacts
+from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.signals import Signal, finite, number
+from klapper.mechanics.system import Directions, State, System, Tangents, check_start
+
+DeadLoad = Gravity | Traction | NodeForce
+
+
+class ForceBetween(NamedTuple):
+    """Forces (n,) [N] of a step between two configurations, and their derivative (n, n) by the second one or None."""
+
+    force: np.ndarray
+    slope: Any
+
+
+class Continuum(System):
+    """Hyperelastic bodies with loads, supports and walls.
+
+    ``solids``    bodies, all in the plane or all in space, of different names
+    ``loads``     ``Gravity``, ``Traction``, ``NodeForce``, ``Pressure``, ``Torque``
+    ``supports``  ``Support``: nodes that are held or moved
+    ``walls``     ``Wall``: rigid half-spaces that nodes may touch
+    ``position``  by body: start (n, d) [m], the reference configuration if not given
+    ``velocity``  by body: start (n, d) or one vector (d,) [m/s], at rest if not given
+    ``lumped``    a diagonal mass matrix
+    """
+
+    def __init__(
+        self,
+        solids: Sequence[Solid],
+        *,
+        loads: Sequence[DeadLoad | FollowingLoad] = (),
+        supports: Sequence[Support] = (),
+        walls: Sequence[Wall] = (),
+        position: Mapping[str, Any] | None = None,
+        velocity: Mapping[str, Any] | None = None,
+        lumped: bool = False,
+        time: float = 0.0,
+        penetration: float = 1e-9,
+        name: str = "continuum",
+    ) -> None:
+        self.solids = _different(solids)
+        self.name, self.dimension = name, self.solids[0].dimension
+        counts = [len(solid.mesh.nodes) for solid in self.solids]
+        self._starts = np.concatenate([[0], np.cumsum(counts)])
+        self.offsets = {solid.name: int(s) for solid, s in zip(self.solids, self._starts, strict=False)}
+        self.size = int(self._starts[-1]) * self.dimension
+        self.coordinates = tuple(
+            f"{solid.name} {node} {axis}"
+            for solid in self.solids
+            for node in range(len(solid.mesh.nodes))
+            for axis in "xyz"[: self.dimension]
+        )
+        self.velocities = self.coordinates
+        self.following = tuple(load for load in loads if not isinstance(load, DeadLoad))
+        self._dead = self._dead_loads([load for load in loads if isinstance(load, DeadLoad)])
+        self._held: tuple[HeldNodes, ...] = tuple(
+            each.held(named(self.solids, each.body)) for each in supports
+        )
+        self.constraints = tuple(name for held in self._held for name in held.names())
+        if len(set(self.constraints)) < len(self.constraints):
+            raise InvalidModel(
+                "two supports hold the same node in the same direction; leave one of them out."
+            )
+        self.contacts = WallContacts(walls, self.solids, self.offsets)
+        self._lumped = lumped
+        self.start = State(
+            number(time, "time"),
+            self._by_body(position, True).ravel(),
+            self._by_body(velocity, False).ravel(),
+        )
+        check_start(self, penetration=penetration)
+
+    def positions(self, q: np.ndarray, body: str) -> np.ndarray:
+        """Node positions (n, d) [m] of one body; the same for velocities."""
+        solid = named(self.solids, body)
+        begin = self.offsets[body] * self.dimension
+        return q[begin : begin + solid.mesh.nodes.size].reshape(-1, self.dimension)
+
+    def mass(self, q: np.ndarray) -> sparse.csr_array:
+        return self.mass_matrix
+
+    @cached_property
+    def mass_matrix(self) -> sparse.csr_array:
+        """M (n, n) [kg], constant, with the sparsity of the stiffness unless it is lumped."""
+        parts = [solid.mass(lumped=self._lumped) for solid in self.solids]
+        matrix = self._pattern.matrix([*parts, *self._no_following()])
+        if self._lumped:
+            return sparse.diags_array(matrix.diagonal()).tocsr()
+        return matrix
+
+    def force(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        pulls = [solid.pull(self.positions(q, solid.name)).force for solid in self.solids]
+        return self._load(t, q) - self._pattern.vector([*pulls, *self._no_forces()])
+
+    def stiffness(self, q: np.ndarray) -> sparse.csr_array:
+        """∂²V/∂q² (n, n) [N/m] of the bodies."""
+        pulls = [solid.pull(self.positions(q, solid.name), stiffness=True) for solid in self.solids]
+        return self._pattern.matrix([*(_matrix(pull) for pull in pulls), *self._no_following()])
+
+    def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> Tangents:
+        pulls = [solid.pull(self.positions(q, solid.name), stiffness=True) for solid in self.solids]
+        parts = [*(-_matrix(pull) for pull in pulls), *self._following_slopes(t, q)]
+        return Tangents(self._pattern.matrix(parts), None, self._load_rate(t, q), complete=True)
+
+    def force_between(
+        self, t: float, before: np.ndarray, after: np.ndarray, *, slope: bool = False, exact: bool = True
+    ) -> ForceBetween:
+        """Mean force of a step between two configurations: its elastic part does exactly the work V(before) − V(after).
+
+        Loads are taken at the time ``t`` [s] and at the mean configuration. ``exact`` False takes the elastic forces of
+        the mean configuration instead: the midpoint rule.
+        """
+        middle = 0.5 * (before + after)
+        pulls = []
+        for solid in self.solids:
+            ask = solid.pull_between if exact else solid.pull_at_mean
+            pulls.append(
+                ask(self.positions(before, solid.name), self.positions(after, solid.name), stiffness=slope)
+            )
+        force = self._load(t, middle) - self._pattern.vector([*(p.force for p in pulls), *self._no_forces()])
+        if not slope:
+            return ForceBetween(force, None)
+        parts = [*(-_matrix(pull) for pull in pulls), *(0.5 * s for s in self._following_slopes(t, middle))]
+        return ForceBetween(force, self._pattern.matrix(parts))
+
+    def least_volume(self, q: np.ndarray) -> float:
+        """Smallest det F of all bodies: not above zero where a cell is turned inside out."""
+        return min(solid.least_volume(self.positions(q, solid.name)) for solid in self.solids)
+
+    def elastic_energy(self, q: np.ndarray) -> float:
+        """[J]."""
+        return sum(solid.energy(self.positions(q, solid.name)) for solid in self.solids)
+
+    def potential(self, q: np.ndarray) -> float:
+        return self.elastic_energy(q) - float(self._steady @ (q - self._reference))
+
+    def potential_gradient(self, q: np.ndarray) -> np.ndarray:
+        """∂V/∂q (n,) [N]."""
+        pulls = [solid.pull(self.positions(q, solid.name)).force for solid in self.solids]
+        return self._pattern.vector([*pulls, *self._no_forces()]) - self._steady
+
+    def powers(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[float, float]:
+        return float(v @ (self._load(t, q) - self._steady)), 0.0
+
+    def linear_momentum(self, v: np.ndarray) -> np.ndarray:
+        """L (d,) [kg m/s]."""
+        return (self.mass_matrix @ v).reshape(-1, self.dimension).sum(axis=0)
+
+    def angular_momentum(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """J about the origin [kg m²/s]: (1,) in the plane, (3,) in space."""
+        momentum = (self.mass_matrix @ v).reshape(-1, self.dimension)
+        place = q.reshape(-1, self.dimension)
+        if self.dimension == 2:
+            return np.array([np.sum(place[:, 0] * momentum[:, 1] - place[:, 1] * momentum[:, 0])])
+        return np.cross(place, momentum).sum(axis=0)
+
+    def gaps(self, t: float, q: np.ndarray, which: np.ndarray) -> np.ndarray:
+        return self.contacts.gaps(q.reshape(-1, self.dimension), which)
+
+    def directions(self, t: float, q: np.ndarray, which: np.ndarray) -> Directions:
+        return self.contacts.directions(self.size, which)
+
+    def curvature(
+        self, t: float, q: np.ndarray, v: np.ndarray, which: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros(len(which)), np.zeros(len(which) * self.contacts.tangential)
+
+    affine_constraints = True
+    """Supports hold single coordinates: their directions do not change."""
+
+    def constraint_residuals(self, t: float, q: np.ndarray) -> np.ndarray:
+        parts = [np.zeros(0)]
+        for held in self._held:
+            at = self._held_places(held)
+            violation = q[at] - self._reference[at] - held.displacement(t)
+            parts.append(violation if t < held.until else np.zeros(len(at)))
+        return np.concatenate(parts)
+
+    def constraint_directions(self, t: float, q: np.ndarray) -> tuple[sparse.csc_array, np.ndarray]:
+        places = np.concatenate([np.zeros(0, dtype=int), *(self._held_places(held) for held in self._held)])
+        value = np.concatenate(
+            [np.zeros(0), *(np.full(len(h.nodes), float(t < h.until)) for h in self._held)]
+        )
+        rate = [np.zeros(0), *(-h.displacement(t, rate=True) * (t < h.until) for h in self._held)]
+        count = len(places)
+        columns = sparse.csc_array((value, places, np.arange(count + 1)), shape=(self.size, count))
+        return columns, np.concatenate(rate)
+
+    def constraint_curvature(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        parts = [np.zeros(0)]
+        for held in self._held:
+            moved = np.broadcast_to(held.moved.acceleration(t), (self.dimension,))[held.directions]
+            parts.append(-moved * (t < held.until))
+        return np.concatenate(parts)
+
+    def __repr__(self) -> str:
+        return f"Continuum({', '.join(repr(solid) for solid in self.solids)})"
+
+    @cached_property
+    def _reference(self) -> np.ndarray:
+        return np.concatenate([solid.mesh.nodes.ravel() for solid in self.solids])
+
+    @cached_property
+    def _pattern(self) -> Pattern:
+        d = self.dimension
+        places = [solid.places + d * self.offsets[solid.name] for solid in self.solids]
+        for load in self.following:
+            places.append(load.places(named(self.solids, load.body)) + d * self.offsets[load.body])
+        return Pattern.of(self.size, places)
+
+    def _held_places(self, held: HeldNodes) -> np.ndarray:
+        return (held.nodes + self.offsets[held.body]) * self.dimension + held.directions
+
+    def _dead_loads(self, loads: Sequence[DeadLoad]) -> list[tuple[Signal, np.ndarray, int]]:
+        """Signal (d,), shares of the nodes, first node."""
+        return [
+            (signal, share, self.offsets[body])
+            for load in loads
+            for body, (signal, share) in load.dead(self.solids).items()
+        ]
+
+    @cached_property
+    def _steady(self) -> np.ndarray:
+        """The constant dead loads (n,) [N], which have a potential."""
+        return self._spread([part for part in self._dead if part[0].constant], self.start.time)
+
+    def _spread(
+        self, parts: Sequence[tuple[Signal, np.ndarray, int]], t: float, *, rate: bool = False
+    ) -> np.ndarray:
+        total = np.zeros((self.size // self.dimension, self.dimension))
+        for signal, share, begin in parts:
+            vector = signal.rate(t) if rate else signal.value(t)
+            total[begin : begin + len(share)] += share[:, None] * vector
+        return total.ravel()
+
+    def _load(self, t: float, q: np.ndarray) -> np.ndarray:
+        total = self._steady + self._spread([part for part in self._dead if not part[0].constant], t)
+        for load in self.following:
+            solid = named(self.solids, load.body)
+            found = load.following(solid, self.positions(q, load.body))
+            places = load.places(solid) + self.dimension * self.offsets[load.body]
+            np.add.at(total, places.ravel(), float(load.size.value(t)) * found.force.ravel())
+        return total
+
+    def _load_rate(self, t: float, q: np.ndarray) -> np.ndarray | None:
+        if all(part[0].constant for part in self._dead) and all(
+            load.size.constant for load in self.following
+        ):
+            return None
+        total = self._spread([part for part in self._dead if not part[0].constant], t, rate=True)
+        for load in self.following:
+            solid = named(self.solids, load.body)
+            found = load.following(solid, self.positions(q, load.body))
+            places = load.places(solid) + self.dimension * self.offsets[load.body]
+            np.add.at(total, places.ravel(), float(load.size.rate(t)) * found.force.ravel())
+        return total
+
+    def _following_slopes(self, t: float, q: np.ndarray) -> list[np.ndarray]:
+        return [
+            float(load.size.value(t))
+            * load.following(named(self.solids, load.body), self.positions(q, load.body)).slope
+            for load in self.following
+        ]
+
+    def _no_following(self) -> list[np.ndarray]:
+        """Zero matrices of the following loads, which have places of their own in the pattern."""
+        shapes = [load.places(named(self.solids, load.body)).shape for load in self.following]
+        return [np.zeros((count, size, size)) for count, size in shapes]
+
+    def _no_forces(self) -> list[np.ndarray]:
+        return [np.zeros(load.places(named(self.solids, load.body)).shape) for load in self.following]
+
+    def _by_body(self, given: Mapping[str, Any] | None, reference: bool) -> np.ndarray:
+        """Start (n, d) of all nodes."""
+        parts = []
+        given = {} if given is None else given
+        for name in given:
+            named(self.solids, name)
+        for solid in self.solids:
+            shape = solid.mesh.nodes.shape
+            if solid.name not in given:
+                parts.append(solid.mesh.nodes if reference else np.zeros(shape))
+                continue
+            value = finite(given[solid.name], f"the start of '{solid.name}'")
+            if value.shape not in ((shape,) if reference else (shape, shape[1:])):
+                raise InvalidModel(f"the start of '{solid.name}' has shape {value.shape}; expected {shape}.")
+            parts.append(np.broadcast_to(value, shape))
+        return np.concatenate(parts)
+
+
+def rigid_velocity(solid: Solid, velocity: Any, spin: float) -> np.ndarray:
+    """(n, d) [m/s] of a body that moves with ``velocity`` (d,) and turns about its middle with ``spin`` [rad/s]."""
+    share = solid.volume_load()
+    centre = share @ solid.mesh.nodes / share.sum()
+    arm = solid.mesh.nodes - centre
+    turned = np.zeros_like(arm)
+    turned[:, 0], turned[:, 1] = -spin * arm[:, 1], spin * arm[:, 0]
+    return turned + np.asarray(velocity, dtype=float)
+
+
+def _different(solids: Sequence[Solid]) -> tuple[Solid, ...]:
+    listed = tuple(solids) if isinstance(solids, Sequence) else (solids,)
+    if not listed or not all(isinstance(solid, Solid) for solid in listed):
+        raise InvalidModel("a continuum needs a list of at least one Solid.")
+    names = [solid.name for solid in listed]
+    if len(set(names)) < len(names):
+        raise InvalidModel(
+            f"two bodies are called '{next(n for n in names if names.count(n) > 1)}'; names must differ."
+        )
+    if len({solid.dimension for solid in listed}) > 1:
+        raise InvalidModel("some bodies lie in the plane and some in space; one continuum needs one kind.")
+    return listed
+
+
+def _matrix(pull: Pull) -> np.ndarray:
+    assert pull.stiffness is not None
+    return pull.stiffness

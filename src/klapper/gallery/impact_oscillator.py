@@ -1,0 +1,536 @@
+"""Impact oscillator: periodic motions against a stop, followed through grazing, folds and period doublings.
+
+A mass on a spring is driven by F cos ωt and hits a stop at x = g, where it keeps ε of its speed:
+
+    ẍ + 2 ζ ω₀ ẋ + ω₀² x = (F/m) cos ωt,   x ≤ g,   ⁺ẋ = −ε ⁻ẋ  at  x = g
+
+Motions with one impact of the speed u per period T = 2π/ω have a closed form. Between two impacts the distance from the
+forced vibration x_p = A cos(ωt − φ) is a free vibration, so with its matrix Φ(T)
+
+    (Φ − 1) (g − x_p, −ẋ_p)ᵀ = u ((0, 1)ᵀ + ε Φ (0, 1)ᵀ),   x_p² + (ẋ_p/ω)² = A²
+
+at the impact: a quadratic equation for u. The multipliers are the eigenvalues of S Φ with the saltation matrix
+S = ((−ε, 0), ((⁺ẍ + ε ⁻ẍ)/u, −ε)); their product is ε² exp(−2 ζ ω₀ T). A motion without impacts grazes the stop where
+A = g.
+
+Coming from high frequencies the vibration grows until it grazes. No stable motion begins there: the branch with the
+impact turns back and is unstable up to a fold. From the fold on it is stable and leads to lower frequencies, with a
+window of doubled period.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, example
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from klapper.analysis import BifurcationDiagram, PeriodicBranch, PeriodicMotion
+    from klapper.mechanics import LinearSystem, State
+    from klapper.results import Run
+
+SETTLE, KEEP = 30, 6  # periods of simulation for the diagram
+LEFT = 1e-11  # of a disturbance of 1e-3: what the long integration may have left of it
+MOST_PERIODS = 1500
+
+
+@dataclass(frozen=True)
+class SingleImpact:
+    """A motion with one impact per period, in closed form: speed ``u`` [m/s] before the impact, its ``phase`` ωt [rad],
+    multipliers, and whether it stays off the stop in between."""
+
+    u: float
+    phase: float
+    trace: float
+    determinant: float
+    possible: bool
+
+    @property
+    def multipliers(self) -> np.ndarray:
+        root = np.sqrt(complex(self.trace**2 / 4 - self.determinant))
+        values = np.array([self.trace / 2 + root, self.trace / 2 - root])
+        return values[np.argsort(-np.abs(values), kind="stable")]
+
+    @property
+    def stable(self) -> bool:
+        return bool(np.abs(self.multipliers).max() < 1.0)
+
+
+@dataclass(frozen=True)
+class Oscillator:
+    """The parameters, and what is known in closed form."""
+
+    frequency: float
+    gap: float
+    restitution: float
+    damping: float
+    mass: float
+    stiffness: float
+    force: float
+
+    @property
+    def natural(self) -> float:
+        """ω₀ [rad/s]."""
+        return float(np.sqrt(self.stiffness / self.mass))
+
+    @property
+    def period(self) -> float:
+        return 2.0 * np.pi / self.frequency
+
+    @property
+    def amplitude(self) -> float:
+        """A [m] of the vibration without stop."""
+        return self.force / self.mass / abs(self._dynamic)
+
+    @property
+    def lag(self) -> float:
+        """φ [rad]."""
+        return float(np.angle(self._dynamic))
+
+    @property
+    def _dynamic(self) -> complex:
+        """ω₀² − ω² + 2 j ζ ω₀ ω."""
+        return complex(self.natural**2 - self.frequency**2, 2.0 * self.damping * self.natural * self.frequency)
+
+    @cached_property
+    def free(self) -> np.ndarray:
+        """Φ(T) of the free vibration."""
+        return self._free(np.array([self.period]))[:, :, 0]
+
+    def _free(self, times: np.ndarray) -> np.ndarray:
+        """(2, 2, k)."""
+        decay, turn = self.damping * self.natural, self.natural * np.sqrt(1.0 - self.damping**2)
+        c, s = np.cos(turn * times), np.sin(turn * times) / turn
+        both = [[c + decay * s, s], [-(self.natural**2) * s, c - decay * s]]
+        return np.exp(-decay * times) * np.array(both)
+
+    @cached_property
+    def single_impacts(self) -> tuple[SingleImpact, ...]:
+        """Both solutions of the quadratic equation, the faster impact first; none if they are complex."""
+        driven = np.array([0.0, 1.0]) + self.restitution * self.free[:, 1]
+        a, b = np.linalg.solve(self.free - np.eye(2), driven)  # g − x_p = a u, −ẋ_p = b u
+        square, line = a**2 + (b / self.frequency) ** 2, -self.gap * a
+        root = line**2 - square * (self.gap**2 - self.amplitude**2)
+        if root < 0.0:
+            return ()
+        return tuple(self._single((-line + sign * np.sqrt(root)) / square, a, b) for sign in (1.0, -1.0))
+
+    def _single(self, u: float, a: float, b: float) -> SingleImpact:
+        place, speed = self.gap - a * u, -b * u  # x_p, ẋ_p
+        phase = np.arctan2(-speed / self.frequency, place) + self.lag
+        push = self.force / self.mass * np.cos(phase) - self.natural**2 * self.gap
+        drag, e = 2.0 * self.damping * self.natural, self.restitution
+        lower = (push + drag * e * u + e * (push - drag * u)) / u
+        jump = np.array([[-e, 0.0], [lower, -e]])
+        times = self.period * np.linspace(0.0, 1.0, 402)[1:-1]
+        apart = np.einsum("ijk,j->ik", self._free(times), np.array([self.gap - place, -e * u - speed]))[0]
+        x = self.amplitude * np.cos(phase + self.frequency * times - self.lag) + apart
+        possible = bool(u > 0.0 and np.all(x < self.gap))
+        matrix = jump @ self.free
+        return SingleImpact(float(u), float(phase), float(np.trace(matrix)), float(np.linalg.det(matrix)), possible)
+
+    def after(self, motion: SingleImpact) -> "State":
+        """The state just after the impact."""
+        from klapper.mechanics import State
+
+        time = motion.phase % (2 * np.pi) / self.frequency
+        return State(time, np.array([self.gap]), np.array([-self.restitution * motion.u]))
+
+    def system(self) -> "LinearSystem":
+        from klapper.mechanics import Contact, Harmonic, LinearSystem
+
+        stop = Contact("stop", normal=[-1.0], gap=self.gap, restitution=self.restitution)
+        return LinearSystem(
+            [self.mass],
+            stiffness=[self.stiffness],
+            damping=[2.0 * self.damping * self.natural * self.mass],
+            force=Harmonic([self.force], self.frequency),
+            contacts=[stop],
+            coordinates=["displacement"],
+            position=[min(0.0, self.gap)],
+            name="impact oscillator",
+        )
+
+    def at(self, frequency: float) -> "Oscillator":
+        return replace(self, frequency=float(frequency))
+
+
+def impact_speeds(motion: "PeriodicMotion") -> list[float]:
+    """[m/s], in the order of one period."""
+    return [event.speed for event in motion.events if event.kind == "impact"]
+
+
+@example("impact-oscillator", source="closed form: Peterka (1974), Shaw & Holmes (1983); grazing: Nordmark (1991)")
+def impact_oscillator(
+    *,
+    frequency: Annotated[float, Parameter("frequency ω of the force", unit="rad/s", above=0.0)] = 1.5,
+    gap: Annotated[float, Parameter("place g of the stop; the spring is relaxed at 0", unit="m")] = 0.5,
+    restitution: Annotated[float, Parameter("coefficient ε of the stop", above=0.0, at_most=1.0)] = 0.9,
+    damping: Annotated[float, Parameter("damping ratio ζ", above=0.0, below=1.0)] = 0.02,
+    mass: Annotated[float, Parameter("mass", unit="kg", above=0.0)] = 1.0,
+    stiffness: Annotated[float, Parameter("stiffness of the spring", unit="N/m", above=0.0)] = 1.0,
+    force: Annotated[float, Parameter("amplitude F of the force", unit="N", above=0.0)] = 1.0,
+    frequencies: Annotated[
+        tuple[float, float], Parameter("range of frequencies of the diagram", unit="rad/s", above=0.0)
+    ] = (0.75, 2.2),
+    simulated: Annotated[int, Parameter("frequencies of the diagram that are simulated", at_least=0)] = 20,
+) -> Outcome:
+    from klapper.analysis import NoPeriodicMotion, follow_periodic, periodic_motion
+
+    low, high = frequencies
+    if not low < high:
+        raise ParameterError(f"frequencies are {low:g} and {high:g} rad/s; the first must be below the second.")
+    oscillator = Oscillator(frequency, gap, restitution, damping, mass, stiffness, force)
+    known = next((single for single in oscillator.single_impacts if single.possible), None)
+    try:
+        motion = _motion(oscillator, known)
+        first = periodic_motion(oscillator.at(high).system(), settle=30)
+    except NoPeriodicMotion as error:
+        raise ParameterError(f"frequency {frequency:g} rad/s has no periodic motion that was found. {error}") from error
+    branch = follow_periodic(lambda w: oscillator.at(w).system(), first, high, low, largest=0.1, most=400)
+    doubled = [branch.switch(found, most=120) for found in branch.named("period doubling")[:1]]
+    diagram = _diagram(oscillator, low, high, simulated)
+    return Outcome(
+        numbers={
+            "period_ratio": motion.period_ratio,
+            "impact_velocity": max(impact_speeds(motion), default=0.0),
+            "multipliers": np.column_stack([motion.multipliers.real, motion.multipliers.imag]),
+            "stable": motion.stable,
+            "grazing": [found.parameter for found in branch.named("grazing")],
+            "folds": [found.parameter for found in branch.named("fold")],
+            "period_doublings": [found.parameter for found in branch.named("period doubling")],
+            "motions_followed": len(branch) + sum(len(other) for other in doubled),
+            "end_of_branch": branch.ended,
+        },
+        units={
+            "impact_velocity": "m/s (largest)",
+            "multipliers": "real and imaginary parts",
+            "grazing": "rad/s",
+            "folds": "rad/s",
+            "period_doublings": "rad/s",
+        },
+        checks=[
+            *_motion_checks(oscillator, motion, known),
+            *_branch_checks(oscillator, branch),
+            *_simulation_checks(oscillator, diagram),
+        ],
+        audit={
+            "motion": str(motion).splitlines(),
+            "branch": str(branch).splitlines(),
+            "residual of the motion by integration": motion.residual,
+        },
+        figures={
+            "motion": partial(_draw_motion, oscillator=oscillator, motion=motion),
+            "branch": partial(_draw_branch, oscillator=oscillator, branch=branch, doubled=doubled, diagram=diagram),
+            "multipliers": partial(_draw_multipliers, branch=branch),
+        },
+    )
+
+
+def _motion(oscillator: Oscillator, known: SingleImpact | None) -> "PeriodicMotion":
+    """By shooting from a disturbed closed form if there is one, else from where the motion settles."""
+    from klapper.analysis import periodic_motion
+    from klapper.mechanics import State
+
+    if known is None:
+        return periodic_motion(oscillator.system(), settle=60)
+    start = oscillator.after(known)
+    return periodic_motion(
+        oscillator.system(), State(start.time, start.position, 1.001 * start.velocity), settle=0
+    )
+
+
+def _diagram(oscillator: Oscillator, low: float, high: float, count: int) -> "BifurcationDiagram | None":
+    """Speeds of impacts after settling, down and up again."""
+    from klapper.analysis import bifurcation_diagram
+
+    if count == 0:
+        return None
+
+    def speeds(run: "Run") -> np.ndarray:
+        hits = run.impacts().impulse[:, 0] / (oscillator.mass * (1.0 + oscillator.restitution))
+        return hits if len(hits) else np.zeros(1)
+
+    down = np.linspace(high, low, count - count // 2)
+    up = np.linspace(low, high, count // 2)
+    return bifurcation_diagram(
+        lambda w: oscillator.at(w).system(),
+        np.concatenate([down, up]),
+        settle=SETTLE,
+        keep=KEEP,
+        quantity=speeds,
+        progress=False,
+    )
+
+
+def _motion_checks(
+    oscillator: Oscillator, motion: "PeriodicMotion", known: SingleImpact | None
+) -> list[Check]:
+    loss = oscillator.restitution ** (2 * len(impact_speeds(motion)))
+    decay = np.exp(-2.0 * oscillator.damping * oscillator.natural * motion.period)
+    checks = [
+        Check(
+            "product of the multipliers",
+            value=float(np.prod(motion.multipliers).real),
+            expected=float(loss * decay),
+            tolerance=1e-9,
+            source="ε² of every impact, and exp(−2 ζ ω₀ T)",
+        ),
+        Check(
+            "the motion closes",
+            value=motion.residual,
+            at_most=1e-9,
+            source="integration over one period, in parts of the size of the motion",
+        ),
+    ]
+    if known is not None and len(impact_speeds(motion)) == 1:
+        checks += [
+            Check(
+                "speed of the impact",
+                value=impact_speeds(motion)[0],
+                expected=known.u,
+                tolerance=1e-9 * known.u,
+                source="closed form",
+            ),
+            Check(
+                "sum of the multipliers",
+                value=float(motion.multipliers.sum().real),
+                expected=known.trace,
+                tolerance=1e-8,
+                source="closed form, trace of S Φ",
+            ),
+        ]
+    largest = float(np.abs(motion.multipliers[0]))
+    periods = int(np.ceil(np.log(LEFT) / np.log(largest))) if 0.0 < largest < 1.0 else 1
+    if motion.stable and periods <= MOST_PERIODS:
+        checks.append(
+            Check(
+                "long integration ends on the motion",
+                value=_missed(motion, periods),
+                at_most=1e-8,
+                source=f"{periods} periods from a start that is off by 0.1 %",
+            )
+        )
+    return checks
+
+
+def _missed(motion: "PeriodicMotion", periods: int) -> float:
+    """Distance from the motion after some periods from a disturbed start, in parts of its size."""
+    import copy
+
+    from klapper.mechanics import State
+    from klapper.schemes import PiecewiseExact
+    from klapper.simulate import simulate
+
+    system = copy.copy(motion.system)
+    start = motion.start
+    system.start = State(start.time, start.position * 0.999, start.velocity * 0.999)
+    run = simulate(system, start.time + periods * motion.period, PiecewiseExact(), progress=False)
+    return motion.distance(State(*run.final))
+
+
+def _branch_checks(oscillator: Oscillator, branch: "PeriodicBranch") -> list[Check]:
+    checks = []
+    apart = [
+        min(abs(impact_speeds(motion)[0] - single.u) / single.u for single in singles)
+        for value, motion in zip(branch.parameters, branch.motions, strict=True)
+        if len(impact_speeds(motion)) == 1
+        and (singles := [s for s in oscillator.at(value).single_impacts if s.u > 1e-3 * oscillator.amplitude])
+        and impact_speeds(motion)[0] > 1e-3 * oscillator.amplitude
+    ]
+    if apart:
+        checks.append(
+            Check(
+                f"speeds of {len(apart)} motions with one impact",
+                value=max(apart),
+                at_most=1e-7,
+                source="closed form, relative",
+            )
+        )
+    for found in branch.bifurcations:
+        here, speeds = oscillator.at(found.parameter), impact_speeds(found.motion)
+        nearest = [s for s in here.single_impacts if len(speeds) == 1 and abs(s.u - speeds[0]) < 1e-4 * speeds[0]]
+        at = f"at {found.parameter:.6f} rad/s"
+        if found.kind == "grazing" and not speeds:
+            checks.append(
+                Check(
+                    f"grazing {at}",
+                    value=here.amplitude,
+                    expected=oscillator.gap,
+                    tolerance=1e-8 * oscillator.gap,
+                    source="the vibration without stop reaches it: A = g",
+                )
+            )
+        elif found.kind in ("fold", "period doubling") and nearest:
+            sign = 1.0 if found.kind == "period doubling" else -1.0
+            single = min(nearest, key=lambda s: abs(1.0 + sign * s.trace + s.determinant))
+            checks.append(
+                Check(
+                    f"{found.kind} {at}",
+                    value=1.0 + sign * single.trace + single.determinant,
+                    expected=0.0,
+                    tolerance=1e-6,
+                    source=f"closed form: {'−1' if sign > 0 else '+1'} is a multiplier",
+                )
+            )
+    return checks
+
+
+def _simulation_checks(oscillator: Oscillator, diagram: "BifurcationDiagram | None") -> list[Check]:
+    """Simulated motions with one impact per period lie on the stable branch, as far as they have settled."""
+    if diagram is None:
+        return []
+    worst, count = 0.0, 0
+    for value, seen in zip(diagram.values, diagram.seen, strict=True):
+        singles = [s for s in oscillator.at(value).single_impacts if s.possible and s.stable]
+        if len(seen) != KEEP or np.ptp(seen) > 0.05 * seen.mean() or not singles:
+            continue
+        single = min(singles, key=lambda s: abs(s.u - seen[-1]))
+        left = max(float(np.abs(single.multipliers[0])) ** SETTLE, 1e-9)
+        worst, count = max(worst, abs(seen[-1] - single.u) / single.u / left), count + 1
+    if count == 0:
+        return []
+    return [
+        Check(
+            f"{count} simulated motions are on the stable branch",
+            value=worst,
+            at_most=10.0,
+            source=f"distance from the closed form over what {SETTLE} periods leave of a disturbance",
+        )
+    ]
+
+
+def _draw_motion(figure: "Figure", *, oscillator: Oscillator, motion: "PeriodicMotion") -> None:
+    """Left: displacement over two periods with the stop (hatched) and the impacts (dots). Right: the motion in the phase
+    plane; at an impact the velocity jumps along the dotted line."""
+    from klapper.gallery._sketch import BLUE, DARK, GREY, ORANGE
+
+    figure.set_size_inches(9.6, 3.9)
+    course, plane = figure.subplots(1, 2, width_ratios=[1.35, 1.0])
+    run = motion.over(2, samples=120)
+    time, x, v = run.time - run.time[0], run.coordinate("displacement"), run.speed("displacement")
+    reach = max(np.ptp(x), 1e-12)
+    course.axhspan(oscillator.gap, oscillator.gap + 0.12 * reach, facecolor="#F2F2F2", edgecolor="#AAAAAA", hatch="////")
+    course.axhline(oscillator.gap, color=DARK, linewidth=1.4)
+    course.plot(time, x, color=BLUE)
+    hit = run.impacts().time - run.time[0]
+    course.plot(hit, np.full(len(hit), oscillator.gap), "o", color=ORANGE, zorder=4, label="impact")
+    course.set(xlabel="time / s", ylabel="displacement / m", xlim=(0.0, time[-1]))
+    course.set_ylim(x.min() - 0.08 * reach, max(x.max(), oscillator.gap) + 0.12 * reach)
+    if len(hit):
+        course.legend(loc="center right")
+    jumps = np.flatnonzero(np.diff(time) == 0.0)
+    cuts = np.concatenate([[0], jumps + 1, [len(time)]])
+    for begin, end in zip(cuts[:-1], cuts[1:], strict=True):
+        plane.plot(x[begin:end], v[begin:end], color=BLUE)
+    for j in jumps:
+        plane.plot(x[j : j + 2], v[j : j + 2], ":o", color=ORANGE, linewidth=2.0, markersize=4, zorder=4)
+    plane.axvline(oscillator.gap, color=GREY, linewidth=0.9)
+    plane.axhline(0.0, color=GREY, linewidth=0.6)
+    plane.set(xlabel="displacement / m", ylabel="velocity / (m/s)")
+
+
+def _draw_branch(
+    figure: "Figure",
+    *,
+    oscillator: Oscillator,
+    branch: "PeriodicBranch",
+    doubled: "list[PeriodicBranch]",
+    diagram: "BifurcationDiagram | None",
+) -> None:
+    """Speed of the impacts over the frequency of the force; zero without impacts. Lines: branches that were followed,
+    stable (full) and unstable (dashed), of the period of the force (blue) and of the doubled one (green), which the
+    panel on the right shows closer. Dots: simulated motions after settling, down and up again; some find other
+    motions. Grey: the closed form, as far as the motion is possible. Dotted: the frequency of the motion above."""
+    from klapper.gallery._sketch import GREY
+
+    figure.set_size_inches(10.8 if doubled else 8.4, 5.0)
+    panels = figure.subplots(1, 2 if doubled else 1, squeeze=False, width_ratios=[2.0, 1.0] if doubled else None)[0]
+    low, high = branch.parameters.min(), branch.parameters.max()
+    grid = np.unique(np.concatenate([np.linspace(low, high, 400), branch.parameters]))
+    singles = [oscillator.at(w).single_impacts for w in grid]
+    known = [[s[k].u if s and s[k].possible else np.nan for s in singles] for k in range(2)]
+    for axes in panels:
+        axes.plot(grid, known[0], color="#CCCCCC", linewidth=5.0, label="closed form, one impact per period", zorder=1)
+        axes.plot(grid, known[1], color="#CCCCCC", linewidth=5.0, zorder=1)
+        _draw_all(axes, branch, doubled, diagram)
+        axes.set(xlabel="frequency of the force / (rad/s)", xlim=(low, high))
+    panels[0].axvline(oscillator.frequency, color=GREY, linewidth=0.8, linestyle=":")
+    panels[0].set_ylabel("speed of the impacts / (m/s)")
+    panels[0].set_ylim(bottom=-0.02 * panels[0].get_ylim()[1])
+    panels[0].legend(loc="upper left", fontsize=9)
+    if doubled:
+        values = np.concatenate([other.parameters for other in doubled])
+        fastest = max(max(impact_speeds(motion)) for other in doubled for motion in other.motions)
+        wide = 0.2 * np.ptp(values)
+        panels[1].set(xlim=(values.min() - wide, values.max() + wide), ylim=(-0.02 * fastest, 1.1 * fastest))
+        panels[1].set_title("doubled period", fontsize=10)
+
+
+def _draw_all(
+    axes: "Axes",
+    branch: "PeriodicBranch",
+    doubled: "list[PeriodicBranch]",
+    diagram: "BifurcationDiagram | None",
+) -> None:
+    from klapper.gallery._sketch import BLUE, DARK, GREEN, ORANGE
+
+    _lines(axes, branch, BLUE, "followed, period of the force")
+    for other in doubled:
+        _lines(axes, other, GREEN, "followed, doubled period")
+    if diagram is not None:
+        axes.plot(*diagram.scatter(), "o", color=DARK, markersize=3.2, alpha=0.55, label="simulated", zorder=5)
+    marks = {"grazing": "v", "fold": "D", "period doubling": "s"}
+    shown: set[str] = set()
+    for found in (found for other in (branch, *doubled) for found in other.bifurcations if found.kind in marks):
+        speed = max(impact_speeds(found.motion), default=0.0)
+        label = None if found.kind in shown else found.kind
+        style = {"color": ORANGE, "markeredgecolor": "white", "markersize": 8, "zorder": 6}
+        axes.plot(found.parameter, speed, marks[found.kind], label=label, **style)
+        shown.add(found.kind)
+
+
+def _lines(axes: "Axes", branch: "PeriodicBranch", color: str, label: str) -> None:
+    """All impacts of the motions of a branch; a line for each as long as their number stays."""
+    speeds = [sorted(impact_speeds(motion)) or [0.0] for motion in branch.motions]
+    cuts = [0, *(i for i in range(1, len(speeds)) if len(speeds[i]) != len(speeds[i - 1])), len(speeds)]
+    for begin, end in zip(cuts[:-1], cuts[1:], strict=True):
+        part = np.array(speeds[begin:end])
+        parameters, stable = branch.parameters[begin:end], branch.stable[begin:end]
+        for column in part.T:
+            for kind, style, width in ((stable, "-", 1.8), (~stable, "--", 1.4)):
+                shown = np.where(_with_neighbours(kind), column, np.nan)
+                axes.plot(parameters, shown, style, color=color, linewidth=width, label=label, zorder=3)
+                label = None if kind is stable and kind.any() else label  # type: ignore[assignment]
+
+
+def _with_neighbours(chosen: np.ndarray) -> np.ndarray:
+    """The chosen points and those beside them, so that lines of both kinds meet."""
+    return chosen | np.append(chosen[1:], False)
+
+
+def _draw_multipliers(figure: "Figure", *, branch: "PeriodicBranch") -> None:
+    """Multipliers along the branch: their size over the frequency, and in the complex plane with the unit circle, which
+    they leave at +1 in a fold and at −1 in a period doubling. At grazing one of them is infinite."""
+    from klapper.gallery._sketch import BLUE, GREY, ORANGE
+
+    figure.set_size_inches(9.6, 4.2)
+    size, plane = figure.subplots(1, 2, width_ratios=[1.35, 1.0])
+    values = branch.multipliers
+    for column in values.T:
+        size.plot(branch.parameters, np.abs(column), ".", markersize=3.5, color=BLUE)
+    size.axhline(1.0, color=GREY, linewidth=0.9)
+    size.set(xlabel="frequency of the force / (rad/s)", ylabel="|multiplier|", ylim=(0.0, 3.0))
+    angle = np.linspace(0.0, 2 * np.pi, 200)
+    plane.plot(np.cos(angle), np.sin(angle), color=GREY, linewidth=0.9)
+    for stable, color in ((True, BLUE), (False, ORANGE)):
+        part = values[branch.stable == stable].ravel()
+        plane.plot(part.real, part.imag, ".", color=color, markersize=4, label="stable" if stable else "unstable")
+    plane.set(xlabel="real part", ylabel="imaginary part", xlim=(-2.0, 2.6), ylim=(-1.3, 1.3), aspect="equal")
+    plane.legend(loc="lower right", fontsize=9)
+

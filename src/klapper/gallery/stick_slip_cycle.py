@@ -1,0 +1,383 @@
+"""Stick-slip cycle: its multipliers, and how it ends when the belt runs faster.
+
+A mass on a spring and a damper is dragged by a belt of speed V, with friction that falls with the sliding speed:
+
+    m ẍ + c ẋ + k x = λ,   |λ| ≤ μ_s N  while it sticks (ẋ = V),   λ = μ(V − ẋ) N  while it lags behind,
+    μ(v) = μ_d + (μ_s − μ_d)/(1 + v/v_s)
+
+On a slow belt the mass sticks and slips in turn. Whatever its neighbours do, they leave the belt at the same place: of
+all differences only a shift in time is left, so the multipliers are 1 (that shift) and 0. The cycle is superstable.
+
+Steady sliding is stable where the damper beats the falling friction, c > −N μ'(V), that is above the belt speed
+
+    V_H = v_s (√((μ_s − μ_d) N/(c v_s)) − 1).
+
+There a cycle without sticking branches off, which is unstable and grows with V, until it just touches the speed of the
+belt. At this speed (grazing-sliding) it meets the stick-slip cycle, and both are gone. In between the mass may slide
+steadily or stick and slip, as it is started.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from math import sqrt
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, example
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from klapper.analysis import Bifurcation, PeriodicBranch, PeriodicMotion
+    from klapper.mechanics import LinearSystem
+
+TOLERANCE = 1e-12  # of the integration
+
+
+@dataclass(frozen=True)
+class Drag:
+    """The parameters, and what is known about the motion by other means."""
+
+    mass: float
+    stiffness: float
+    damping: float
+    normal_force: float
+    mu_static: float
+    mu_dynamic: float
+    falling_speed: float
+    belt_speed: float
+
+    @property
+    def frequency(self) -> float:
+        """ω₀ [rad/s]."""
+        return sqrt(self.stiffness / self.mass)
+
+    def coefficient(self, speed: Any) -> Any:
+        fall = 1.0 + np.abs(speed) / self.falling_speed
+        return self.mu_dynamic + (self.mu_static - self.mu_dynamic) / fall
+
+    @property
+    def release(self) -> float:
+        """Where [m] the spring and the damper overcome static friction while the mass sticks."""
+        return (self.mu_static * self.normal_force - self.damping * self.belt_speed) / self.stiffness
+
+    @property
+    def steady(self) -> float:
+        """Displacement [m] in steady sliding."""
+        return float(self.coefficient(self.belt_speed)) * self.normal_force / self.stiffness
+
+    @property
+    def hopf_speed(self) -> float:
+        """V_H [m/s]; not above zero if sliding is always stable."""
+        drop = (self.mu_static - self.mu_dynamic) * self.normal_force
+        return self.falling_speed * (sqrt(drop / (self.damping * self.falling_speed)) - 1.0)
+
+    def at(self, belt_speed: float) -> "Drag":
+        return replace(self, belt_speed=float(belt_speed))
+
+    @cached_property
+    def slip(self) -> tuple[float, float, float]:
+        """From the release on, by scipy: duration [s] of the slip and where [m] the belt catches the mass; and how far
+        [m/s] its velocity rises above that of the belt, if friction went on as before. Below zero it is not caught."""
+        from scipy.integrate import solve_ivp
+
+        def rate(_: float, y: np.ndarray) -> list[float]:
+            friction = float(self.coefficient(y[1])) * self.normal_force
+            return [
+                y[1] + self.belt_speed,
+                (friction - self.damping * (y[1] + self.belt_speed) - self.stiffness * y[0]) / self.mass,
+            ]
+
+        def turning(t: float, y: np.ndarray) -> float:
+            return rate(t, y)[1]
+
+        def caught(t: float, y: np.ndarray) -> float:
+            return float(y[1])
+
+        turning.direction, turning.terminal = -1.0, True  # type: ignore[attr-defined]
+        caught.direction = 1.0  # type: ignore[attr-defined]
+        brief = 1e-3 / self.frequency
+        options: dict[str, Any] = {"method": "DOP853", "rtol": 1e-13, "atol": 1e-15}
+        begin = solve_ivp(rate, (0.0, brief), [self.release, 0.0], **options).y[:, -1]
+        long = (brief, 4.0 * np.pi / self.frequency)
+        found = solve_ivp(rate, long, begin, events=[turning, caught], **options)
+        above = float(found.y_events[0][0][1]) if len(found.y_events[0]) else -np.inf
+        if len(found.t_events[1]) == 0:
+            return np.nan, np.nan, above
+        time = float(found.t_events[1][0])
+        for _ in range(2):  # events are found on the dense output, which is less exact
+            y = solve_ivp(rate, (brief, time), begin, **options).y[:, -1]
+            time -= float(y[1]) / rate(time, y)[1]
+        return time, float(y[0]), above
+
+    @property
+    def period(self) -> float:
+        """Of the stick-slip cycle [s]; not a number if the mass is not caught."""
+        duration, place, _ = self.slip
+        return duration + (self.release - place) / self.belt_speed
+
+    def last_caught(self, near: float) -> float:
+        """Belt speed [m/s] near the given one up to which the mass is caught."""
+        from scipy.optimize import brentq
+
+        return float(brentq(lambda speed: self.at(speed).slip[2], 0.98 * near, 1.02 * near, xtol=1e-13))
+
+    def system(self) -> "LinearSystem":
+        """Carried along by the belt; the second coordinate is pressed down."""
+        from klapper.mechanics import Contact, LinearSystem
+        from klapper.mechanics.friction import Stribeck
+
+        belt = Contact(
+            "belt",
+            normal=[0.0, 1.0],
+            tangents=[[1.0, 0.0]],
+            tangential_rate=-self.belt_speed,
+            friction=Stribeck(self.mu_static, self.mu_dynamic, self.falling_speed),
+        )
+        return LinearSystem(
+            [self.mass, self.mass],
+            stiffness=[self.stiffness, 0.0],
+            damping=[self.damping, 0.0],
+            force=[0.0, -self.normal_force],
+            position=[self.release - 0.2 * abs(self.release), 0.0],
+            velocity=[self.belt_speed, 0.0],
+            contacts=[belt],
+            coordinates=["displacement", "lift"],
+            name="mass on a belt",
+        )
+
+
+@example("stick-slip-cycle", source="Leine and Nijmeijer (2004), stick-slip; V_H and μ(v) in closed form")
+def stick_slip_cycle(
+    *,
+    mass: Annotated[float, Parameter("mass", unit="kg", above=0.0)] = 1.0,
+    stiffness: Annotated[float, Parameter("stiffness of the spring", unit="N/m", above=0.0)] = 1.0,
+    damping: Annotated[float, Parameter("coefficient of the damper, c", unit="N s/m", above=0.0)] = 0.12,
+    normal_force: Annotated[
+        float, Parameter("force that presses the mass on the belt", unit="N", above=0.0)
+    ] = 1.0,
+    mu_static: Annotated[float, Parameter("friction coefficient at rest, μ_s", above=0.0)] = 0.4,
+    mu_dynamic: Annotated[float, Parameter("friction coefficient of fast sliding, μ_d", at_least=0.0)] = 0.2,
+    falling_speed: Annotated[
+        float, Parameter("sliding speed at which half of the fall is done, v_s", unit="m/s", above=0.0)
+    ] = 0.3,
+    belt_speed: Annotated[float, Parameter("speed V of the belt", unit="m/s", above=0.0)] = 0.45,
+    fastest: Annotated[
+        float, Parameter("speed of the belt up to which cycles are followed", unit="m/s", above=0.0)
+    ] = 1.0,
+) -> Outcome:
+    from klapper.analysis import follow_periodic, periodic_motion
+    from klapper.schemes import EventDriven
+
+    if not mu_static > mu_dynamic:
+        raise ParameterError(f"mu_static must be above mu_dynamic {mu_dynamic:g}: friction must fall with speed.")
+    if not fastest > belt_speed:
+        raise ParameterError(f"fastest must be above the speed of the belt, {belt_speed:g} m/s.")
+    drag = Drag(
+        mass, stiffness, damping, normal_force, mu_static, mu_dynamic, falling_speed, belt_speed
+    )
+    if not np.isfinite(drag.period):
+        raise ParameterError(
+            f"belt_speed {belt_speed:g} m/s is too fast: the mass is not caught again and slides steadily; take a "
+            f"slower belt."
+        )
+    scheme = EventDriven(TOLERANCE)
+    motion = periodic_motion(drag.system(), period=drag.period, settle=1, scheme=scheme)
+    branch = follow_periodic(
+        lambda speed: drag.at(speed).system(),
+        motion,
+        belt_speed,
+        fastest,
+        back=min(0.9 * drag.hopf_speed, belt_speed) if drag.hopf_speed > 0.0 else belt_speed,
+        step=0.05,
+        largest=0.15,
+        most=60,
+        scheme=scheme,
+    )
+    touching = next(iter(branch.named("grazing-sliding")), None)
+    hopf = next(iter(branch.named("Hopf")), None)
+    other = _same_speed(branch, belt_speed)
+    stick = _stick(motion)
+    return Outcome(
+        numbers={
+            "period": motion.period,
+            "stick_duration": stick,
+            "slip_duration": motion.period - stick,
+            "multipliers": motion.multipliers.real,
+            "superstable": motion.superstable,
+            "last_stick_slip": touching.parameter if touching else float("nan"),
+            "first_stable_sliding": drag.hopf_speed,
+            "unstable_multiplier": float(np.abs(other.deciding[0])) if other else float("nan"),
+            "motions_followed": len(branch),
+            "end_of_branch": branch.ended,
+        },
+        units={
+            "period": "s",
+            "stick_duration": "s",
+            "slip_duration": "s",
+            "last_stick_slip": "m/s (belt)",
+            "first_stable_sliding": "m/s (belt, closed form)",
+            "unstable_multiplier": "(cycle without sticking nearest to this belt speed)",
+        },
+        checks=_checks(drag, motion, touching, hopf),
+        audit={
+            "motion": str(motion).splitlines(),
+            "branch": str(branch).splitlines(),
+            "residual of the motion by integration": motion.residual,
+        },
+        figures={
+            "cycle": partial(_draw_cycle, drag=drag, motion=motion, other=other),
+            "branch": partial(_draw_branch, drag=drag, branch=branch),
+        },
+    )
+
+
+def _stick(motion: "PeriodicMotion") -> float:
+    """How long [s] the mass sticks in one period."""
+    begin, end = (next(e.time for e in motion.events if e.kind == kind) for kind in ("sticks", "slips"))
+    return float((end - begin) % motion.period)
+
+
+def _same_speed(branch: "PeriodicBranch", belt_speed: float) -> "PeriodicMotion | None":
+    """The unstable cycle nearest to a belt speed."""
+    slide = [i for i, motion in enumerate(branch.motions) if not motion.events and not motion.stable]
+    if not slide:
+        return None
+    return branch.motions[min(slide, key=lambda i: abs(branch.parameters[i] - belt_speed))]
+
+
+def _checks(
+    drag: Drag, motion: "PeriodicMotion", touching: "Bifurcation | None", hopf: "Bifurcation | None"
+) -> list[Check]:
+    from klapper.mechanics import State
+
+    values = motion.multipliers
+    checks = [
+        Check(
+            "period",
+            value=motion.period,
+            expected=drag.period,
+            tolerance=1e-9 * drag.period,
+            source="the slip integrated on its own (scipy, rtol 1e-13)",
+        ),
+        Check("multiplier of a shift in time", value=float(values[0].real), expected=1.0, tolerance=1e-8, source="theory"),
+        Check(
+            "other multipliers",
+            value=float(np.abs(values[1:]).max()),
+            expected=0.0,
+            tolerance=1e-9,
+            source="all neighbours leave the belt at the same place",
+        ),
+        Check(
+            "long integration stays on the cycle",
+            value=motion.distance(State(*motion.over(3, samples=2).final)),
+            at_most=1e-8,
+            source="three periods, in parts of the size of the motion",
+        ),
+    ]
+    if touching is not None:
+        checks.append(
+            Check(
+                "belt speed of the last stick-slip cycle",
+                value=touching.parameter,
+                expected=drag.last_caught(touching.parameter),
+                tolerance=1e-7 * touching.parameter,
+                source="the slip integrated on its own just reaches the speed of the belt (scipy)",
+            )
+        )
+    if hopf is not None:
+        checks.append(
+            Check(
+                "belt speed at which the unstable cycle shrinks to steady sliding",
+                value=hopf.parameter,
+                expected=drag.hopf_speed,
+                tolerance=1e-5 * drag.hopf_speed,
+                source="closed form V_H",
+            )
+        )
+    return checks
+
+
+def _draw_cycle(
+    figure: "Figure", *, drag: Drag, motion: "PeriodicMotion", other: "PeriodicMotion | None"
+) -> None:
+    """Left: velocity over displacement of the stick-slip cycle, which sticks on the line at the speed of the belt
+    (dotted); dashed, the unstable cycle without sticking nearest to this belt speed: what starts inside of it ends in
+    steady sliding (cross). Right: the displacement over two periods, sticking shaded; dotted, the place where the spring
+    overcomes static friction."""
+    from klapper.gallery._sketch import BLUE, DARK, GREY, ORANGE
+
+    figure.set_size_inches(9.6, 4.2)
+    plane, course = figure.subplots(1, 2, width_ratios=[1.0, 1.25])
+    run = motion.over(2, samples=100)
+    x, v, time = run.coordinate("displacement"), run.speed("displacement"), run.time - run.time[0]
+    plane.axhline(drag.belt_speed, color=GREY, linewidth=0.9, linestyle=":")
+    plane.plot(x, v, color=BLUE, label="stick-slip, superstable")
+    if other is not None:
+        slide = other.over(1, samples=100)
+        speed = f"at V = {-other.system.tangential_rates(0.0)[0]:.3g} m/s"  # type: ignore[attr-defined]
+        plane.plot(
+            slide.coordinate("displacement"),
+            slide.speed("displacement"),
+            "--",
+            color=ORANGE,
+            label=f"sliding, unstable, {speed}",
+        )
+    plane.plot(drag.steady, 0.0, "x", color=DARK, label="steady sliding")
+    plane.set(xlabel="displacement / m", ylabel="velocity / (m/s)")
+    plane.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=1, borderaxespad=0.3, fontsize=9)
+    for event in motion.events:
+        if event.kind == "sticks":
+            begin = event.time - motion.start.time
+            for shift in (-motion.period, 0.0, motion.period):
+                course.axvspan(begin + shift, begin + shift + _stick(motion), color="#DDDDDD", linewidth=0)
+    course.plot(time, x, color=BLUE)
+    course.axhline(drag.release, color=GREY, linewidth=0.9, linestyle=":")
+    course.set(xlabel="time / s", ylabel="displacement / m", xlim=(0.0, time[-1]))
+
+
+def _draw_branch(figure: "Figure", *, drag: Drag, branch: "PeriodicBranch") -> None:
+    """Left: largest distance of the displacement from steady sliding over the speed of the belt, for stick-slip
+    cycles (full), cycles without sticking (dashed, unstable) and steady sliding (on the axis, stable above V_H). Right:
+    the largest multiplier besides 1."""
+    from klapper.gallery._sketch import BLUE, DARK, GREEN, GREY, ORANGE
+
+    figure.set_size_inches(9.6, 4.2)
+    size, multiplier = figure.subplots(1, 2, width_ratios=[1.35, 1.0])
+    sticking = np.array([bool(motion.events) for motion in branch.motions])
+    reach = np.array(
+        [_reach(drag.at(speed), motion) for speed, motion in zip(branch.parameters, branch.motions, strict=True)]
+    )
+    size.plot(branch.parameters[sticking], reach[sticking], ".-", color=BLUE, label="stick-slip, superstable")
+    if np.any(~sticking):
+        size.plot(branch.parameters[~sticking], reach[~sticking], ".--", color=ORANGE, label="sliding cycle, unstable")
+    low, high = 0.92 * branch.parameters.min(), 1.12 * branch.parameters.max()
+    change = min(max(drag.hopf_speed, low), high)
+    size.plot([low, change], [0.0, 0.0], "--", color=GREY, label="steady sliding, unstable")
+    size.plot([change, high], [0.0, 0.0], "-", color=GREEN, linewidth=2.4, label="steady sliding, stable")
+    for kind, mark in (("grazing-sliding", "v"), ("Hopf", "o")):
+        for found in branch.named(kind):
+            size.plot(
+                found.parameter, _reach(drag.at(found.parameter), found.motion), mark, color=DARK, label=kind, zorder=5
+            )
+    size.set(xlabel="speed of the belt / (m/s)", ylabel="largest distance from steady sliding / m", xlim=(low, high))
+    size.set_ylim(bottom=-0.04 * reach.max())
+    size.legend(fontsize=9)
+    largest = np.array([float(np.abs(motion.deciding[0])) for motion in branch.motions])
+    for chosen, color in ((sticking, BLUE), (~sticking, ORANGE)):
+        multiplier.plot(branch.parameters[chosen], largest[chosen], ".-", color=color)
+    multiplier.axhline(1.0, color=GREY, linewidth=0.9)
+    multiplier.set(xlabel="speed of the belt / (m/s)", ylabel="largest multiplier besides 1", xlim=(low, high))
+    multiplier.set_ylim(-0.05, max(1.2, 1.05 * largest.max()))
+
+
+def _reach(drag: Drag, motion: "PeriodicMotion") -> float:
+    """Largest distance [m] from steady sliding."""
+    passage = motion.passage
+    farthest = 0.0
+    for i, switch in enumerate(passage.switches):
+        flow = passage.maps.of(switch.after).flow(passage.times[i], passage.entered[i], passage.times[i + 1])
+        x = flow.states(np.linspace(passage.times[i], passage.times[i + 1], 60))[0][:, 0]
+        farthest = max(farthest, float(np.abs(x - drag.steady).max()))
+    return farthest

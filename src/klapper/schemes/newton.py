@@ -1,0 +1,123 @@
+"""Newton's method for the equations of one step.
+
+    x ← x − α R'(x)⁻¹ R(x)
+
+α is halved while a trial makes no sense (a cell turned inside out, numbers that are not finite) or the residual grows.
+Corrections may be capped. After convergence it goes on while the residual still falls: what a step conserves, it
+conserves to this residual. Where rounding, or differences in place of derivatives, stop it a little above the
+tolerance, what was reached is accepted and told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from klapper.mechanics.signals import number
+from klapper.schemes.sparse_factor import SingularMatrix, Solve
+
+_IDLE, _NOISE = 3, 100.0  # rounds without progress after which this many tolerances are taken for rounding
+
+
+class Residual(NamedTuple):
+    """``value`` (N,), and the ``size`` (N,) of the terms that it is the sum of, one number per kind of equation."""
+
+    value: np.ndarray
+    size: np.ndarray
+
+    @property
+    def relative(self) -> float:
+        """Largest entry in units of its terms."""
+        return float(np.max(np.abs(self.value) / np.where(self.size > 0.0, self.size, 1.0), initial=0.0))
+
+
+class Equations(Protocol):
+    """What Newton's method asks: the residual at x (N,), and the inverse of its derivative."""
+
+    def residual(self, x: np.ndarray) -> Residual: ...
+
+    def inverse(self, x: np.ndarray) -> Solve: ...
+
+
+class NotConverged(ArithmeticError):
+    """Newton's method found no solution from the given start."""
+
+
+@dataclass(frozen=True)
+class Newton:
+    """How to solve the equations of a step.
+
+    ``tolerance``     of the residual, in units of the terms that it is the sum of
+    ``most``          number of rounds
+    ``largest``       [m], cap of the correction of a coordinate in one round; None: no cap
+    ``line_search``   halve corrections that increase the residual
+    """
+
+    tolerance: float = 1e-10
+    most: int = 30
+    largest: float | None = None
+    line_search: bool = True
+
+    def __post_init__(self) -> None:
+        number(self.tolerance, "tolerance", "numbers above 0", above=0.0)
+        number(self.most, "most", "whole numbers from 1 on", at_least=1.0)
+        if self.largest is not None:
+            number(self.largest, "largest", "lengths above 0, in m, or None", above=0.0)
+
+    def solve(self, equations: Equations, start: np.ndarray, capped: int) -> tuple[np.ndarray, int, float]:
+        """x (N,), number of rounds, relative residual. The first ``capped`` unknowns are coordinates."""
+        x, idle = start.copy(), 0
+        now = equations.residual(x)
+        for rounds in range(1, self.most + 1):
+            try:
+                change = -equations.inverse(x)(now.value)
+            except SingularMatrix as error:
+                raise NotConverged(f"the equations of the step are singular ({error})") from error
+            if not np.all(np.isfinite(change)):
+                raise NotConverged("the equations of the step are singular")
+            x, after = self._moved(equations, x, now, self._capped(change, capped))
+            idle = idle + 1 if after.relative >= 0.5 * now.relative else 0
+            now = after
+            reached = self.tolerance * (1.0 if idle < _IDLE else _NOISE)
+            if now.relative == 0.0 or (idle and now.relative <= reached):
+                return x, rounds, now.relative
+        if now.relative <= self.tolerance:
+            return x, self.most, now.relative
+        raise NotConverged(
+            f"the residual is {now.relative:.1e} after {self.most} rounds, {self.tolerance:.1e} was wanted"
+        )
+
+    def _capped(self, change: np.ndarray, capped: int) -> np.ndarray:
+        most = float(np.abs(change[:capped]).max(initial=0.0))
+        if self.largest is None or most <= self.largest:
+            return change
+        return change * (self.largest / most)
+
+    def _moved(
+        self, equations: Equations, x: np.ndarray, now: Residual, change: np.ndarray
+    ) -> tuple[np.ndarray, Residual]:
+        share = 1.0
+        best: tuple[np.ndarray, Residual] | None = None
+        for _ in range(12):
+            trial = x + share * change
+            after = _sensible(equations.residual, trial)
+            if after is not None:
+                if best is None or after.relative < best[1].relative:
+                    best = trial, after
+                if not self.line_search or after.relative <= max(
+                    (1.0 - 0.25 * share) * now.relative, self.tolerance
+                ):
+                    return trial, after
+            share *= 0.5
+        if best is None:
+            raise NotConverged("no correction of the positions keeps the bodies from turning inside out")
+        return best
+
+
+def _sensible(residual: Callable[[np.ndarray], Residual], x: np.ndarray) -> Residual | None:
+    with np.errstate(all="ignore"):
+        found = residual(x)
+    return found if np.all(np.isfinite(found.value)) else None

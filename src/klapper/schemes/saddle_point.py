@@ -1,0 +1,94 @@
+"""Linear systems with multipliers, solved whole or reduced.
+
+    [ A   B ] [ x ]   [ r ]
+    [ Cᵀ  0 ] [ λ ] = [ s ]                                                                 Hesch (3.14)
+
+``saddle``      one sparse factorisation of all of it
+``null-space``  P spans the null space of Bᵀ: [Pᵀ A; Cᵀ] x = [Pᵀ r; s], then λ                    (3.19)-(3.23)
+``condensed``   λ from as many rows of A x + B λ = r as there are multipliers, D = those rows of B:
+                W = D⁻¹ at these rows, Qᵀ = 1 − B W,   (Qᵀ A + A Wᵀ Cᵀ) x = Qᵀ r + A Wᵀ s     (3.25)-(3.31), corrected
+
+All three give the same x and λ. A multiplier without a direction is its own right-hand side.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sparse
+
+from klapper.schemes.sparse_factor import SingularMatrix, Solve, factorised
+
+Reduction = Literal["saddle", "null-space", "condensed"]
+
+
+def saddle_point(matrix: Any, push: Any, slope: Any, active: np.ndarray, how: Reduction = "saddle") -> Solve:
+    """(x, λ) (n + p,) from (r, s) (n + p,); A (n, n), B and C (n, p); λ = s where not ``active`` (p,)."""
+    n, p = push.shape
+    if p == 0:
+        return factorised(matrix)
+    on = np.flatnonzero(active)
+    forces, rows = push[:, on], slope[:, on]
+    if how == "null-space":
+        inner = _null_space(_dense(matrix), _dense(forces), _dense(rows))
+    elif how == "condensed":
+        inner = _condensed(matrix, forces, rows)
+    else:
+        whole = sparse.bmat(
+            [[sparse.csr_array(matrix), sparse.csr_array(forces)], [sparse.csr_array(rows).T, None]],
+            format="csc",
+        )
+        inner = factorised(whole)
+
+    def solve(right: np.ndarray) -> np.ndarray:
+        found = right.copy()
+        part = inner(np.concatenate([right[:n], right[n:][on]]))
+        found[:n] = part[:n]
+        found[n + on] = part[n:]
+        return found
+
+    return solve
+
+
+def _null_space(matrix: np.ndarray, forces: np.ndarray, rows: np.ndarray) -> Solve:
+    p = forces.shape[1]
+    orthogonal, triangle = scipy.linalg.qr(forces)
+    if np.abs(np.diag(triangle)).min(initial=1.0) <= 1e-13 * np.abs(triangle).max(initial=1.0):
+        raise SingularMatrix("constraints depend on each other")
+    free = orthogonal[:, p:]
+    reduced = factorised(np.vstack([free.T @ matrix, rows.T]))
+
+    def solve(right: np.ndarray) -> np.ndarray:
+        n = len(matrix)
+        x = reduced(np.concatenate([free.T @ right[:n], right[n:]]))
+        left = orthogonal[:, :p].T @ (right[:n] - matrix @ x)
+        return np.concatenate([x, scipy.linalg.solve_triangular(triangle[:p], left)])
+
+    return solve
+
+
+def _condensed(matrix: Any, forces: Any, rows: Any) -> Solve:
+    dense = _dense(forces)
+    n, p = dense.shape
+    _, _, order = scipy.linalg.qr(dense.T, pivoting=True, mode="economic")
+    chosen = order[:p]  # rows in which the multipliers stand most independently
+    inverse = np.linalg.inv(dense[chosen])
+    a = sparse.csr_array(matrix)
+    pick = sparse.csr_array((np.ones(p), (np.arange(p), chosen)), shape=(p, n))
+    weight = sparse.csr_array(inverse) @ pick  # W (p, n)
+    b, c = sparse.csr_array(forces), sparse.csr_array(rows)
+    project = sparse.eye_array(n) - b @ weight
+    back = a @ weight.T
+    reduced = factorised((project @ a + back @ c.T).tocsc())
+
+    def solve(right: np.ndarray) -> np.ndarray:
+        x = reduced(project @ right[:n] + back @ right[n:])
+        return np.concatenate([x, weight @ (right[:n] - a @ x)])
+
+    return solve
+
+
+def _dense(matrix: Any) -> np.ndarray:
+    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix, dtype=float)

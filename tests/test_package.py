@@ -70,6 +70,7 @@ def test_snippets_run(name: str, fakes: object) -> None:
         ("docs/first_rattling_system.md", "rattling.h5"),
         ("docs/which_method.md", None),
         ("docs/structures.md", None),
+        ("docs/analysis.md", None),
     ],
 )
 def test_a_guide_can_be_followed(

@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 
 from klapper.analysis import follow_stationary
+from klapper.gallery._bandaged_rotor import BandagedRotor
 from klapper.gallery._rotor import Shaft
-from klapper.gallery.stationary_rotor import BandagedRotor
 
 SHAFT = Shaft(1.0, 0.6, 0.01, 0.01, 0.001, 210e9, 7500.0, 0.0, 1e-5)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -96,7 +97,10 @@ def by_highs(given: Problems) -> np.ndarray:
     return np.array(found)
 
 
-def _highs(highspy, hessian, gradient, limits, equations):  # noqa: ANN001, ANN202
+def _highs(
+    highspy: Any, hessian: np.ndarray, gradient: np.ndarray, limits: np.ndarray, equations: Any
+) -> np.ndarray:
+    """Minimum of ½ xᵀH x + gᵀx within ±limits, with equations (rows, levels) or None."""
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
     size = len(gradient)
@@ -129,7 +133,7 @@ SIDES: dict[str, Callable[[Problems], np.ndarray]] = {
 
 @dataclass(frozen=True)
 class Timing:
-    """Time [s] per problem, share of the problems with forces within 1e-5 of klapper's, and how far half of them are."""
+    """Time [s] per problem, share of the problems with forces within 1e-5 of klapper's, and their median difference."""
 
     seconds: float
     agree: float

@@ -25,8 +25,8 @@ def feet(figure: Figure) -> str:
     shares = np.array(outcome.numbers["friction_minimum_norm"])
     return (
         f"`klapper run many-footed-block`: ten forces, three equations. At half the slip force of "
-        f"{outcome.numbers['slip_force']:.4g} N the minimum norm gives every foot {shares[0]:.4g} N, and all rules end in the "
-        f"same motion (way at the end {outcome.numbers['way']:.4g} m, differences below 1e-11 m)."
+        f"{outcome.numbers['slip_force']:.4g} N the minimum norm gives every foot {shares[0]:.4g} N, and all rules end "
+        f"in the same motion (way at the end {outcome.numbers['way']:.4g} m, differences below 1e-11 m)."
     )
 
 
@@ -38,9 +38,10 @@ def motions(figure: Figure) -> str:
     outcome.figures["motions"](figure)
     numbers = outcome.numbers
     return (
-        f"`klapper run three-footed-slider`: friction between {numbers['friction_min']:.4g} and {numbers['friction_max']:.4g} N, "
-        f"acceleration between {numbers['acceleration_min']:.4g} and {numbers['acceleration_max']:.4g} m/s². Minimum norm "
-        f"selects {numbers['acceleration_minimum_norm']:.4g}, the largest margin {numbers['acceleration_largest_margin']:.4g} m/s²."
+        f"`klapper run three-footed-slider`: friction between {numbers['friction_min']:.4g} and "
+        f"{numbers['friction_max']:.4g} N, acceleration between {numbers['acceleration_min']:.4g} and "
+        f"{numbers['acceleration_max']:.4g} m/s². Minimum norm selects {numbers['acceleration_minimum_norm']:.4g}, the "
+        f"largest margin {numbers['acceleration_largest_margin']:.4g} m/s²."
     )
 
 
@@ -73,9 +74,9 @@ def space(figure: Figure) -> str:
     )
     width = high - low
     return (
-        f"A table of 100 N on four legs (μ = 0.3), pushed along x at 0.7 m: twelve forces, six equations. Without a push each "
-        f"normal force lies in [0, {high[0, 0]:.4g}] N; at {pushes[-1]:.3g} N, close to slip, friction of a front leg is "
-        f"known to {width[-1, 4]:.3g} N, while its normal force still has {width[-1, 0]:.3g} N of room."
+        f"A table of 100 N on four legs (μ = 0.3), pushed along x at 0.7 m: twelve forces, six equations. Without a "
+        f"push each normal force lies in [0, {high[0, 0]:.4g}] N; at {pushes[-1]:.3g} N, close to slip, friction of a "
+        f"front leg is known to {width[-1, 4]:.3g} N, while its normal force still has {width[-1, 0]:.3g} N of room."
     )
 
 
@@ -117,8 +118,8 @@ def impact(figure: Figure) -> str:
     axes.legend(loc="center right")
     return (
         f"A block of 16 kg lands flat on both feet with 1 m/s (μ = 0.3, no restitution). Up to a sideways speed of "
-        f"{slips:.3g} m/s the impact stops it, only the sum −m v of the friction impulses is determined, and foot A may take "
-        f"anything in the shaded range. Above, both feet slide through the impact and their impulses are unique."
+        f"{slips:.3g} m/s the impact stops it, only the sum −m v of the friction impulses is determined, and foot A "
+        f"may take anything in the shaded range. Above, both feet slide through the impact: their impulses are unique."
     )
 
 
@@ -206,8 +207,8 @@ def overhead(figure: Figure) -> str:
     axes.grid(False, axis="y")
     worst = max(1e3 * row[2] for row in rows)
     return (
-        f"Forces by contact state, in every run: {worst:.3g} ms at most here. The cost is that of at most six contact states, "
-        f"whatever the length of the run; only a run of a few hundredths of a second feels it."
+        f"Forces by contact state, in every run: {worst:.3g} ms at most here. The cost is that of at most six contact "
+        f"states, whatever the length of the run; only a run of a few hundredths of a second feels it."
     )
 
 

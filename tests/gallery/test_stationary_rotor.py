@@ -8,9 +8,10 @@ import pytest
 from klapper.analysis import follow_stationary, stationary_state
 from klapper.analysis.rotor import critical_speeds
 from klapper.gallery import find
+from klapper.gallery._bandaged_rotor import BandagedRotor
 from klapper.gallery._rotor import Shaft
 from klapper.gallery.parameter import ParameterError
-from klapper.gallery.stationary_rotor import BandagedRotor, _least_energy
+from klapper.gallery.stationary_rotor import _least_energy
 from klapper.report.figures import draw
 
 SHAFT = Shaft(1.0, 0.6, 0.01, 0.01, 0.001, 210e9, 7500.0, 0.0, 1e-5)

@@ -73,7 +73,7 @@ def test_anisotropic_friction_is_bounded_by_an_ellipse() -> None:
         ],
     )
     closed = at_start(system, [[10.0, 0.0, 0.0], [10.0, 0.0, 0.0]])
-    forces, joints = closed.by_contact(closed.set.upper)
+    forces, _ = closed.by_contact(closed.set.upper)
     assert forces[:, 0] == pytest.approx([20.0, 20.0], abs=1e-7)  # one of them may carry all
     assert forces[:, 1] == pytest.approx([4.0, 4.0], abs=1e-6)
     assert forces[:, 2] == pytest.approx([1.0, 1.0], abs=1e-6)

@@ -36,10 +36,8 @@ def block(
     push, friction=(0.1, 0.1), places=(-0.1, 0.1), speed: float = 0.0, fall: float = 0.0
 ) -> LinearSystem:
     """Seiwald's block on feet (x, y, angle) under a push [N], or with ``push`` "ramp" one that grows by 250 N/s."""
-    if push == "ramp":
-        load = Ramp([0.0, -WEIGHT, 0.0], [250.0, 0.0, -0.05 * 250.0])
-    else:
-        load = [push, -WEIGHT, -0.05 * push]
+    ramp = Ramp([0.0, -WEIGHT, 0.0], [250.0, 0.0, -0.05 * 250.0])
+    load = ramp if push == "ramp" else [push, -WEIGHT, -0.05 * push]
     return LinearSystem(
         [16.0, 16.0, 1 / 15],
         force=load,

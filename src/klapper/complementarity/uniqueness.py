@@ -23,8 +23,9 @@ from klapper.complementarity.enumeration import Enumeration, enumerate_solutions
 from klapper.complementarity.errors import ComplementarityError, NotApplicable
 from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity, equilibrium
-from klapper.complementarity.selection.face import Face, echelon, null_space
+from klapper.complementarity.selection.face import Face
 from klapper.complementarity.selection.force_set import CLOSED, MAX_SIZE, WIDTH, ForceSet
+from klapper.complementarity.selection.null_space import echelon, null_space
 from klapper.complementarity.selection.words import combination
 from klapper.complementarity.solution import Solution
 

@@ -1,14 +1,14 @@
 """Many-footed block: how rules share a load among any number of feet.
 
-A block on n rough feet is pushed harder and harder until it slides. It has 2 n contact forces and three equations; while
-it sticks only ΣN_i, Σx_i N_i and ΣT_i are determined, so that 2 n − 3 combinations are left open, for more than two feet
-among the normal forces, too. With equal friction coefficients the motion is unique: whatever the feet carry, sliding
-begins at
+A block on n rough feet is pushed harder and harder until it slides. It has 2 n contact forces and three equations;
+while it sticks only ΣN_i, Σx_i N_i and ΣT_i are determined, so that 2 n − 3 combinations are left open, for more than
+two feet among the normal forces, too. With equal friction coefficients the motion is unique: whatever the feet carry,
+sliding begins at
 
     F = μ m g
 
-What each foot carries before is a matter of the rule that selects the forces; equal feet on an elastic floor share as the
-minimum norm does, N_i = m g/n + x_i F b/Σx², until friction limits cut it off."""
+What each foot carries before is a matter of the rule that selects the forces; equal feet on an elastic floor share as
+the minimum norm does, N_i = m g/n + x_i F b/Σx², until friction limits cut it off."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any

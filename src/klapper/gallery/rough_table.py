@@ -3,14 +3,14 @@
 A table stands on four rough legs and is pushed at its top. In space each leg carries a normal force and two components
 of friction; equilibrium determines six combinations of the twelve,
 
-    ΣN = W,   Σ s_i N_i, Σ t_i N_i  from the push and its height,   ΣT = −P,   Σ r_i × T_i = −moment of P about the vertical
+    ΣN = W,   Σ r_i N_i  from the push and its height,   ΣT = −P,   Σ (r_i × T_i)_z = 0
 
 and friction leaves |T_i| ≤ μ N_i. With the load in the middle and no push every leg may carry anything from 0 to W/2;
 what it does carry is chosen by a rule, and the table moves the same way for all of them: forces not unique, motion
 unique. Beyond P = μ W it slides."""
 
-from functools import cached_property, partial
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np

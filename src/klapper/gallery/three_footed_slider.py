@@ -240,7 +240,7 @@ def _draw_forces(
         forces = run.samples.impulse[-1, :, 0] / (run.time[-1] - run.time[-2])
         shift = 0.13 * (k - 0.5 * (len(runs) - 1))
         bars.scatter(places + shift, forces, color=colour, marker="D", s=36, zorder=4, label=label)
-    for k in places:
+    for k in range(len(places)):
         bars.annotate(
             f"{lower[k]:.4g} … {upper[k]:.4g} N",
             (k, upper[k]),

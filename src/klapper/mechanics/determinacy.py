@@ -101,7 +101,7 @@ def _same_motion(
     state: np.ndarray,
     loaded: np.ndarray,
 ) -> bool:
-    """Whether all forces of the contact state move the system the same way; only sliding friction makes a difference."""
+    """Whether all forces of the contact state move the system the same way; only sliding friction can prevent it."""
     rubs = (state[loaded] != _STICK) & np.any(impulse[loaded, 1:] != 0.0, axis=1)
     if len(loaded) < 2 or not np.any(rubs):
         return True

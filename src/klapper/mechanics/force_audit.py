@@ -113,9 +113,9 @@ def forces_by_state(
 ) -> list[StateForces]:
     """The forces of the contact states with most samples.
 
-    ``time`` (s,), ``position`` (s, nq), ``velocity`` (s, nv), ``impulse`` (s, m, 1 + d) [N s] and ``constraint_impulse``
-    (s, p) since the sample before, ``state`` (s, m) at the sample. States with impacts are left out: they have impulses
-    and no forces.
+    ``time`` (s,), ``position`` (s, nq), ``velocity`` (s, nv); ``impulse`` (s, m, 1 + d) and ``constraint_impulse``
+    (s, p) [N s] since the sample before; ``state`` (s, m) at the sample. States with impacts are left out: they have
+    impulses and no forces.
     """
     if state.size > _MOST_ENTRIES or len(time) < 2 or getattr(system, "compliance", None) is not None:
         return []

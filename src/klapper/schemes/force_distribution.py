@@ -1,7 +1,7 @@
 """Forces that are not unique in a phase: another distribution when the one at hand has reached a limit.
 
-Forces of the same motion are x + N z with the null space N of the directions, (4.60)-(4.62). Of all admissible ones that
-with the largest margin s is chosen:
+Forces of the same motion are x + N z with the null space N of the directions, (4.60)-(4.62). Of all admissible ones
+that with the largest margin s is chosen:
 
     max s:   λ_N ≥ s,   |λ_T| ≤ limit + μ λ_N − s
 
@@ -14,8 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from klapper.complementarity import ComplementarityError
-from klapper.complementarity.selection import ForceSet
-from klapper.complementarity.selection import extreme
+from klapper.complementarity.selection import ForceSet, extreme
 from klapper.schemes.phase_equations import PhaseEquations
 
 
@@ -25,7 +24,7 @@ def phase_forces(equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarr
     response = np.asarray(equations.inverse(q)(rows.columns))
     root = np.sqrt(np.abs(np.einsum("nr,nr->r", rows.columns, response)))
     size = np.where(root > 0.0, root, 1.0)
-    m, p = len(equations.normal), len(equations.system.constraints)
+    m = len(equations.normal)
     sense = np.zeros((len(equations.patch), max(equations.d, 1)))
     if len(equations.sliding):
         sense[equations.sliding] = equations.senses(now.slip)[equations.sliding]

@@ -134,9 +134,10 @@ def _bending_stiffness(number: np.ndarray, rigidity: float, length: float) -> np
     determinant = np.where(determinant == 0.0, np.finfo(float).eps, determinant)
     near = np.stack([k**3 * (cos * sinh + sin * cosh), k**2 * sin * sinh, k * (sin * cosh - cos * sinh)], -1)
     far = np.stack([-(k**3) * (sinh + sin * e), k**2 * (cosh - cos * e), k * (sinh - sin * e)], -1)
-    exact = _CARRIED.T @ _arranged(near / determinant[..., None], far / determinant[..., None]) @ _CARRIED
-    short = _by_krylov(np.minimum(number, _SMALL))
-    matrix = np.where((number < _SMALL)[..., None, None], short, exact)
+    matrix = _CARRIED.T @ _arranged(near / determinant[..., None], far / determinant[..., None]) @ _CARRIED
+    short = number < _SMALL
+    if np.any(short):
+        matrix[short] = _by_krylov(number[short])
     sizes = np.array([1.0, length, 1.0, length])
     return rigidity / length**3 * matrix * sizes[:, None] * sizes
 

@@ -179,8 +179,8 @@ def test_members_and_others() -> None:
     forces = ForceSet.of(solve(block(2.0)))
     even = np.array([forces.forces[0], -1.0, forces.forces[2], -1.0])
     assert forces.contains(even)
-    assert not forces.contains(even + [0.0, 0.1, 0.0, 0.0])  # another sum
-    assert not forces.contains(even + [0.0, 9.0, 0.0, -9.0])  # beyond the limit
+    assert not forces.contains(even + np.array([0.0, 0.1, 0.0, 0.0]))  # another sum
+    assert not forces.contains(even + np.array([0.0, 9.0, 0.0, -9.0]))  # beyond the limit
 
 
 @pytest.mark.parametrize(

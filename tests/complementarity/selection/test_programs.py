@@ -5,7 +5,8 @@ import pytest
 
 from klapper.complementarity import ComplementarityError
 from klapper.complementarity.kernels import quadratic_program as kernel
-from klapper.complementarity.selection.face import Discs, Face
+from klapper.complementarity.selection.discs import Discs
+from klapper.complementarity.selection.face import Face
 
 
 def test_optimality_conditions_of_random_programs_with_dependent_rows() -> None:

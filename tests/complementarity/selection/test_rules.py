@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import brentq, lsq_linear
+from tests.complementarity.selection.test_force_set import block, spatial_forces
 
 from klapper.complementarity import InvalidProblem, solve
 from klapper.complementarity.selection import (
@@ -20,7 +21,6 @@ from klapper.complementarity.selection import (
     select_quality,
 )
 from klapper.complementarity.selection.two_contacts import constrained_minima
-from tests.complementarity.selection.test_force_set import block, spatial_forces
 
 RULES = (
     MinimumNorm(),
@@ -88,7 +88,7 @@ def test_case_tables_and_the_convex_program_agree() -> None:
 
 
 def test_quality_functional_for_many_forces_in_two_stages() -> None:
-    """First stage against scipy's bounded least squares; second by its optimality: forces of equal effect are larger."""
+    """First stage against scipy's bounded least squares; second by its optimality: others are larger."""
     rng = np.random.default_rng(2)
     for _ in range(40):
         n, p = int(rng.integers(3, 9)), int(rng.integers(1, 4))
@@ -260,7 +260,7 @@ def test_largest_margin_is_the_middle_of_an_interval() -> None:
 
 
 def test_pseudo_inverse_is_cut_off_or_redistributed() -> None:
-    """Seiwald 5.2.2: when the even share lies between both limits only the weaker foot is cut off, and the sum is lost."""
+    """Seiwald 5.2.2: when the even share lies between both limits only the weaker foot is cut off: the sum is lost."""
     limits, total = np.array([7.1, 8.6]), -15.0
     forces = common_direction(total, limits)
     cut, handed_on = PseudoInverse("clip").select(forces), PseudoInverse("redistribute").select(forces)

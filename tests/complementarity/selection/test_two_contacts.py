@@ -7,7 +7,6 @@ import pytest
 from scipy.optimize import minimize
 
 import klapper.complementarity.selection.two_contacts
-
 from klapper.complementarity import InvalidProblem
 from klapper.complementarity.kernels.friction_split import LABELS, many_filled
 from klapper.complementarity.selection.two_contacts import (

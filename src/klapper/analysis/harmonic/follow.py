@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -107,21 +106,21 @@ class _Walk:
     options: _Options
 
     def go(self, start: np.ndarray, direction: Any, shown: Tally | Silent) -> list[Curve]:
-        pieces: list[Curve] = []
-        done = 0
-        while True:
-            pieces.append(self._piece(start, direction, done, shown))
-            done += len(pieces[-1].points)
-            if pieces[-1].end != "stuck" or done >= self.options.most:
-                return pieces
+        pieces = [self._piece(start, direction, 0, shown)]
+        done = len(pieces[0].points)
+        while pieces[-1].end == "stuck" and done < self.options.most:
             try:
                 beyond = self._beyond(pieces[-1])
+                if beyond is None:
+                    break
+                pieces.append(self._piece(beyond, beyond - pieces[-1].points[-1], done, shown))
+            except InvalidModel:  # no curve begins there
+                break
             except KeyboardInterrupt:
                 pieces[-1] = replace(pieces[-1], end="interrupted", ended=f"interrupted after {done} points")
-                return pieces
-            if beyond is None:
-                return pieces
-            start, direction = beyond, beyond - pieces[-1].points[-1]
+                break
+            done += len(pieces[-1].points)
+        return pieces
 
     def _piece(self, start: np.ndarray, direction: Any, done: int, shown: Tally | Silent) -> Curve:
         options = self.options
@@ -179,8 +178,6 @@ def _apart(way: np.ndarray, behind: np.ndarray) -> bool:
 def joined(pieces: Sequence[Curve]) -> Curve:
     """Pieces of a curve as one."""
     offsets = np.cumsum([0.0, *(piece.places[-1] for piece in pieces[:-1])])
-    gaps = [float(np.linalg.norm(b.points[0, -1] - a.points[-1, -1])) for a, b in pairwise(pieces)]
-    offsets += np.cumsum([0.0, *gaps])
     return Curve(
         np.concatenate([piece.points for piece in pieces]),
         np.concatenate([piece.tangents for piece in pieces]),

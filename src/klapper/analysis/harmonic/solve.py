@@ -45,8 +45,8 @@ def harmonic_response(
 
     >>> from klapper.mechanics import FrictionElement, Harmonic
     >>> pad = FrictionElement("pad", tangents=[[1.0]], limit=0.3)
-    >>> mass = LinearSystem([1.0], stiffness=[1.0], damping=[0.02], force=Harmonic([1.0], 1.5), contacts=[pad])
-    >>> round(harmonic_response(mass, harmonics=40).amplitude("q1"), 2)
+    >>> mass = LinearSystem([1.0], stiffness=[1.0], force=Harmonic([1.0], 1.5), contacts=[pad])
+    >>> round(harmonic_response(mass, harmonics=40).amplitude("q1"), 2)  # Den Hartog 1931: 0.7211
     0.72
     """
     source = source_of(system, period, order)

@@ -59,7 +59,7 @@ def pass_period(
             if met:
                 break
         passes += 1
-        always = np.all(sticks)
+        always = bool(np.all(sticks))
         if met or (passes > 1 and change <= _REPEATED * largest):
             break
         if always and forgotten > 0.0:  # what is remembered fades slowly; this is where it ends

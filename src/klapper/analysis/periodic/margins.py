@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from klapper.analysis.periodic.passage import Passage
-from klapper.analysis.periodic.switch import Switch
 from klapper.schemes.phase_modes import RELEASE, SLIP, STOP, TOUCH
 from klapper.schemes.phase_watch import PhaseWatch
 
@@ -75,7 +74,7 @@ def _of_phase(passage: Passage, i: int) -> list[Margin]:
     total = float(passage.times[-1] - passage.times[0])
     after = (i + 1) % len(passage.switches)
     here, next_switch = passage.switches[i], passage.switches[after]
-    found = [Margin((end - begin) / total, _vanishing(here, next_switch), here.contact, i, begin, inside=False)]
+    found = [Margin((end - begin) / total, _vanishing(passage, i), here.contact, i, begin, inside=False)]
     if end <= begin:
         return found
     course_map = passage.maps.of(passage.switches[i].after)
@@ -111,12 +110,18 @@ def _turned_rate(passage: Passage, i: int) -> float:
     return float(speed.by_time + speed.by_state @ course.slope(t, x))
 
 
-def _vanishing(first: Switch, second: Switch) -> str:
-    """The name of what happens where no time is left between two switches: sticking or a flight vanishes, or two events
-    meet."""
+def _vanishing(passage: Passage, i: int) -> str:
+    """The name of what happens where no time is left in the phase number i: sticking or a flight vanishes, or two
+    events meet."""
+    first, second = passage.switches[i], passage.switches[(i + 1) % len(passage.switches)]
     if first.contact != second.contact:
         return COINCIDENCE
-    return {(STOP, SLIP): GRAZING_SLIDING, (TOUCH, TOUCH): GRAZING}.get((first.kind, second.kind), COINCIDENCE)
+    if (first.kind, second.kind) == (TOUCH, TOUCH):
+        return GRAZING
+    if (first.kind, second.kind) != (STOP, SLIP):
+        return COINCIDENCE
+    old, new = (modes.sense[modes.contact == first.contact] for modes in (passage.switches[i - 1].after, second.after))
+    return GRAZING_SLIDING if np.array_equal(old, new) else CROSSING_SLIDING
 
 
 class _Course:

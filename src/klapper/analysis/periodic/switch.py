@@ -84,8 +84,10 @@ class Switch:
 def saltation(
     trigger: Linearised, reset: Linearised, slope: np.ndarray, new_slope: np.ndarray
 ) -> np.ndarray:
-    """S (2n, 2n) from h and R with their derivatives, and the slopes F⁻ and F⁺."""
+    """S (2n, 2n) from h and R with their derivatives, and the slopes F⁻ and F⁺; very large where h only touches zero."""
     rate = float(trigger.by_time + trigger.by_state @ slope)
+    terms = abs(float(trigger.by_time)) + float(np.linalg.norm(trigger.by_state) * np.linalg.norm(slope))
+    rate = float(np.copysign(max(abs(rate), np.finfo(float).eps * terms), rate))
     change = new_slope - reset.by_state @ slope - reset.by_time
     return reset.by_state + np.outer(change, trigger.by_state) / rate
 

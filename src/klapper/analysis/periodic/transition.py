@@ -40,17 +40,18 @@ def other_sequence(
 
     Symmetric motions begin or cease to stick several times at once.
     """
-    kinds = {CROSSING_SLIDING: _with_stick, GRAZING_SLIDING: _without_stick}
     first = vanishing[0]
     if first.kind == COINCIDENCE:
         return _exchanged(passage, shooting, first)
     if first.kind == GRAZING:
         return (_with_impact if first.inside else _without_impact)(passage, shooting, first)
+    if first.kind not in (CROSSING_SLIDING, GRAZING_SLIDING):
+        return None
     same = [margin for margin in vanishing if margin.kind == first.kind and not margin.inside]
     period = float(passage.times[-1] - passage.times[0])
     changed = None
     for margin in sorted({margin.switch: margin for margin in same}.values(), key=lambda margin: -margin.switch):
-        made = kinds[first.kind](passage, shooting, margin) if first.kind in kinds else None
+        made = _with_stick(passage, shooting, margin) or _without_stick(passage, shooting, margin)
         if made is not None:
             changed = made
             shooting, passage = made[0], made[0].passage(passage.maps, made[1], period)
@@ -69,8 +70,8 @@ def _exchanged(
         return None
     period = float(passage.times[-1] - passage.times[0])
     order = [j, i, *((i + m) % k for m in range(2, k))]
-    begin = passage.times[i]
-    times = np.array([begin, begin, *(begin + (passage.times[m] - begin) % period for m in order[2:])])
+    begin = passage.times[i] % period if shooting.forced else passage.times[i]
+    times = np.array([begin, begin, *(begin + (passage.times[m] - passage.times[i]) % period for m in order[2:])])
     switches = tuple(shooting.switches[m] for m in order)
     made = Shooting(switches, shooting.forced, 0.0 if shooting.forced else float(begin))
     return made, made.unknowns(passage.before[i], times, period)

@@ -68,16 +68,16 @@ def merit(
     value = 0.0
     for k in range(n):
         pull = gradient[k]
-        for l in range(n):
-            pull += 0.5 * hessian[k, l] * t[l]
+        for i in range(n):
+            pull += 0.5 * hessian[k, i] * t[i]
         value += tau * pull * t[k]
         value -= np.log(FAR - t[k]) + np.log(FAR + t[k])
     if derivatives:
         for k in range(n):
             pull = gradient[k]
-            for l in range(n):
-                pull += hessian[k, l] * t[l]
-                second_order[k, l] = tau * hessian[k, l]
+            for i in range(n):
+                pull += hessian[k, i] * t[i]
+                second_order[k, i] = tau * hessian[k, i]
             first_order[k] = tau * pull + 1.0 / (FAR - t[k]) - 1.0 / (FAR + t[k])
             second_order[k, k] += 1.0 / (FAR - t[k]) ** 2 + 1.0 / (FAR + t[k]) ** 2
     for i in range(offsets.size):
@@ -88,8 +88,8 @@ def merit(
         if derivatives:
             for k in range(n):
                 first_order[k] -= rows[i, k] / a
-                for l in range(n):
-                    second_order[k, l] += rows[i, k] * rows[i, l] / a**2
+                for other in range(n):
+                    second_order[k, other] += rows[i, k] * rows[i, other] / a**2
     turn = np.empty(n)
     for j in range(radius.size):
         u, first, second = radius[j], centre[j, 0], centre[j, 1]
@@ -105,10 +105,10 @@ def merit(
                 turn[k] = 2.0 * (u * slope[j, k] - first * disc_rows[j, 0, k] - second * disc_rows[j, 1, k])
                 first_order[k] -= turn[k] / inside
             for k in range(n):
-                for l in range(n):
-                    bent = slope[j, k] * slope[j, l]
-                    bent -= disc_rows[j, 0, k] * disc_rows[j, 0, l] + disc_rows[j, 1, k] * disc_rows[j, 1, l]
-                    second_order[k, l] += turn[k] * turn[l] / inside**2 - 2.0 * bent / inside
+                for i in range(n):
+                    bent = slope[j, k] * slope[j, i]
+                    bent -= disc_rows[j, 0, k] * disc_rows[j, 0, i] + disc_rows[j, 1, k] * disc_rows[j, 1, i]
+                    second_order[k, i] += turn[k] * turn[i] / inside**2 - 2.0 * bent / inside
     return value
 
 
@@ -170,8 +170,8 @@ def follow(
     size = 0.0
     for k in range(n):
         pull = gradient[k]
-        for l in range(n):
-            pull += hessian[k, l] * t[l]
+        for i in range(n):
+            pull += hessian[k, i] * t[i]
         size = max(size, abs(pull))
     tau = 1.0 / max(size, 1e-12)
     last = count / accuracy
@@ -300,7 +300,7 @@ def inside(
         point,
     )
     t[:] = point[:n]
-    return point[n]
+    return float(point[n])
 
 
 @njit(cache=True)

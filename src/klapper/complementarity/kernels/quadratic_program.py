@@ -12,7 +12,7 @@ from numba import njit
 SOLVED, EMPTY, LIMIT = 0, 1, 2
 _VIOLATED = 1e-13  # of the slack at the start and the step: what counts as round-off of a constraint
 _DEPENDENT = 1e-10  # of a unit row: what is left of it after the active ones if it depends on them
-_CONTRADICTION = 1e-8  # violation, in units of the largest slack and the step, of rows that depend on active ones and cannot be met
+_CONTRADICTION = 1e-8  # of the largest slack and the step: violation of a dependent row that cannot be met
 
 
 @njit(cache=True)

@@ -48,7 +48,8 @@ def select_nearest(
     if np.any(others[3] <= 0.0):
         raise InvalidProblem(f"weight has {others[3].min()} as its smallest entry; it must be positive.")
     x, status = np.empty((count, r)), np.empty(count, dtype=np.int64)
-    nearest_many(matrices, members, *others, x, status)
+    arguments = (matrices, members, *others, x, status)
+    nearest_many(*arguments)
     return BatchSelection(x, status == SOLVED)
 
 

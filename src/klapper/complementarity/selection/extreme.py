@@ -110,8 +110,8 @@ class LargestMargin:
     """The member that keeps furthest from all its limits: the least of all margins is as large as possible.
 
     Assumes that contacts which could hold do hold: of all distributions this one survives the largest change of the
-    load. Margins of normal forces and of friction are measured alike, in N; where that leaves a choice, it is taken in the
-    middle. Where there is no margin to spare the minimum norm is used, and the note says so.
+    load. Margins of normal forces and of friction are measured alike, in N; where that leaves a choice, it is taken in
+    the middle. Where there is no margin to spare the minimum norm is used, and the note says so.
 
     >>> pair = ForceSet.from_arrays([-2.0, 0.0], [[1.0, 1.0]], patches=[[0], [1]], limit=[1.0, 2.0])
     >>> LargestMargin().select(pair).forces.round(12).tolist()

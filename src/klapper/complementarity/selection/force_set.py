@@ -21,7 +21,9 @@ from klapper.complementarity.checking import as_names, as_square_matrix, as_vect
 from klapper.complementarity.errors import InvalidProblem, NotApplicable
 from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.problem import LinearComplementarity
-from klapper.complementarity.selection.face import Discs, Face, echelon, null_space
+from klapper.complementarity.selection.discs import Discs
+from klapper.complementarity.selection.face import Face
+from klapper.complementarity.selection.null_space import echelon, null_space
 from klapper.complementarity.solution import Solution
 from klapper.convex import RegularPolygon
 
@@ -224,12 +226,9 @@ class ForceSet:
             facets, apothem = _facets(self.polygon if len(patch) == 2 else None)
             rows.append(apothem * slopes[k] - facets @ null[patch])
             offsets.append(apothem * limits[k] - facets @ self.forces[patch])
-        for k in np.flatnonzero(np.any(self.edges != 0.0, axis=1)) if self.edges is not None else ():
-            patch, edge, corner = (
-                self.patches[k],
-                self.edges[k],
-                -self.sense[k],
-            )  # 0 ≤ share of the corner ≤ ρ
+        edges = np.zeros(self.sense.shape) if self.edges is None else self.edges
+        for k in np.flatnonzero(np.any(edges != 0.0, axis=1)):  # 0 ≤ share of the second corner ≤ ρ
+            patch, edge, corner = self.patches[k], edges[k], -self.sense[k]
             length = edge @ edge
             slope = (edge @ null[patch] - (edge @ corner) * slopes[k]) / length
             share = (edge @ self.forces[patch] - (edge @ corner) * limits[k]) / length

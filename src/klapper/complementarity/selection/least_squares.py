@@ -71,7 +71,7 @@ class Compliant:
                 or np.linalg.eigvalsh(0.5 * (matrix + matrix.T)).min() <= 0.0
             ):
                 raise InvalidProblem(
-                    f"compliance is a matrix of shape {matrix.shape}; it must be square, symmetric and positive definite."
+                    f"compliance has shape {matrix.shape}; a matrix must be square, symmetric and positive definite."
                 )
         positive(self.default, "default")
 

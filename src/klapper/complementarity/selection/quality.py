@@ -3,8 +3,8 @@
     1.  min z = v̇ᵀ P v̇,   M v̇ = h + W x,   over the admissible forces x                Seiwald (4.14), (4.41)
     2.  min xᵀx   over all x with this least z
 
-Ansatz 1: P = 1. Ansatz 2: P = M M, so that z = |h + W x|². Ansatz 3: one coordinate only, z = v̇_j². For two contacts with
-one common direction this is what the case tables C.1-C.4 do.
+Ansatz 1: P = 1. Ansatz 2: P = M M, so that z = |h + W x|². Ansatz 3: one coordinate only, z = v̇_j². For two contacts
+with one common direction this is what the case tables C.1-C.4 do.
 """
 
 from __future__ import annotations

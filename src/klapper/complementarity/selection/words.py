@@ -13,7 +13,7 @@ import scipy.linalg
 import scipy.sparse as sparse
 from scipy.sparse.csgraph import connected_components
 
-from klapper.complementarity.selection.face import echelon
+from klapper.complementarity.selection.null_space import echelon
 
 if TYPE_CHECKING:
     from klapper.complementarity.selection.force_set import ForceSet

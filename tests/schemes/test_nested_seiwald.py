@@ -5,7 +5,6 @@ the times of the prox and functional rows agree partly by construction. The time
 ±0.5 ms only, whatever the criterion.
 """
 
-
 import numpy as np
 import pytest
 

@@ -99,8 +99,6 @@ def test_exponential_as_a_matrix(duration):
 def test_sliding_in_two_directions_is_refused():
     plane = Contact("plane", normal=[0.0, 0.0, 1.0], tangents=np.eye(3)[:2], friction=0.3)
     given = LinearSystem([1.0] * 3, force=[0.0, 0.0, -1.0], contacts=[plane])
-    sliding = Modes(
-        np.array([0]), np.array([True]), np.array([SLIDING]), np.array([[1.0, 0.0]]), np.zeros(3)
-    )
+    sliding = Modes(np.array([0]), np.array([True]), np.array([SLIDING]), np.array([[1.0, 0.0]]), np.zeros(3))
     with pytest.raises(Exception, match="two directions"):
         PhaseMaps(given).of(sliding)

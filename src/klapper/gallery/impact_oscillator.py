@@ -18,12 +18,13 @@ impact turns back and is unstable up to a fold. From the fold on it is stable an
 window of doubled period.
 """
 
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
+from klapper.gallery._single_impact import Oscillator, SingleImpact
 from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, example
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from klapper.analysis import BifurcationDiagram, PeriodicBranch, PeriodicMotion
-    from klapper.mechanics import LinearSystem, State
     from klapper.results import Run
 
 SETTLE, KEEP = 30, 6  # periods of simulation for the diagram
@@ -39,133 +39,14 @@ LEFT = 1e-11  # of a disturbance of 1e-3: what the long integration may have lef
 MOST_PERIODS = 1500
 
 
-@dataclass(frozen=True)
-class SingleImpact:
-    """A motion with one impact per period, in closed form: speed ``u`` [m/s] before the impact, its ``phase`` ωt [rad],
-    multipliers, and whether it stays off the stop in between."""
-
-    u: float
-    phase: float
-    trace: float
-    determinant: float
-    possible: bool
-
-    @property
-    def multipliers(self) -> np.ndarray:
-        root = np.sqrt(complex(self.trace**2 / 4 - self.determinant))
-        values = np.array([self.trace / 2 + root, self.trace / 2 - root])
-        return values[np.argsort(-np.abs(values), kind="stable")]
-
-    @property
-    def stable(self) -> bool:
-        return bool(np.abs(self.multipliers).max() < 1.0)
-
-
-@dataclass(frozen=True)
-class Oscillator:
-    """The parameters, and what is known in closed form."""
-
-    frequency: float
-    gap: float
-    restitution: float
-    damping: float
-    mass: float
-    stiffness: float
-    force: float
-
-    @property
-    def natural(self) -> float:
-        """ω₀ [rad/s]."""
-        return float(np.sqrt(self.stiffness / self.mass))
-
-    @property
-    def period(self) -> float:
-        return 2.0 * np.pi / self.frequency
-
-    @property
-    def amplitude(self) -> float:
-        """A [m] of the vibration without stop."""
-        return self.force / self.mass / abs(self._dynamic)
-
-    @property
-    def lag(self) -> float:
-        """φ [rad]."""
-        return float(np.angle(self._dynamic))
-
-    @property
-    def _dynamic(self) -> complex:
-        """ω₀² − ω² + 2 j ζ ω₀ ω."""
-        return complex(self.natural**2 - self.frequency**2, 2.0 * self.damping * self.natural * self.frequency)
-
-    @cached_property
-    def free(self) -> np.ndarray:
-        """Φ(T) of the free vibration."""
-        return self._free(np.array([self.period]))[:, :, 0]
-
-    def _free(self, times: np.ndarray) -> np.ndarray:
-        """(2, 2, k)."""
-        decay, turn = self.damping * self.natural, self.natural * np.sqrt(1.0 - self.damping**2)
-        c, s = np.cos(turn * times), np.sin(turn * times) / turn
-        both = [[c + decay * s, s], [-(self.natural**2) * s, c - decay * s]]
-        return np.exp(-decay * times) * np.array(both)
-
-    @cached_property
-    def single_impacts(self) -> tuple[SingleImpact, ...]:
-        """Both solutions of the quadratic equation, the faster impact first; none if they are complex."""
-        driven = np.array([0.0, 1.0]) + self.restitution * self.free[:, 1]
-        a, b = np.linalg.solve(self.free - np.eye(2), driven)  # g − x_p = a u, −ẋ_p = b u
-        square, line = a**2 + (b / self.frequency) ** 2, -self.gap * a
-        root = line**2 - square * (self.gap**2 - self.amplitude**2)
-        if root < 0.0:
-            return ()
-        return tuple(self._single((-line + sign * np.sqrt(root)) / square, a, b) for sign in (1.0, -1.0))
-
-    def _single(self, u: float, a: float, b: float) -> SingleImpact:
-        place, speed = self.gap - a * u, -b * u  # x_p, ẋ_p
-        phase = np.arctan2(-speed / self.frequency, place) + self.lag
-        push = self.force / self.mass * np.cos(phase) - self.natural**2 * self.gap
-        drag, e = 2.0 * self.damping * self.natural, self.restitution
-        lower = (push + drag * e * u + e * (push - drag * u)) / u
-        jump = np.array([[-e, 0.0], [lower, -e]])
-        times = self.period * np.linspace(0.0, 1.0, 402)[1:-1]
-        apart = np.einsum("ijk,j->ik", self._free(times), np.array([self.gap - place, -e * u - speed]))[0]
-        x = self.amplitude * np.cos(phase + self.frequency * times - self.lag) + apart
-        possible = bool(u > 0.0 and np.all(x < self.gap))
-        matrix = jump @ self.free
-        return SingleImpact(float(u), float(phase), float(np.trace(matrix)), float(np.linalg.det(matrix)), possible)
-
-    def after(self, motion: SingleImpact) -> "State":
-        """The state just after the impact."""
-        from klapper.mechanics import State
-
-        time = motion.phase % (2 * np.pi) / self.frequency
-        return State(time, np.array([self.gap]), np.array([-self.restitution * motion.u]))
-
-    def system(self) -> "LinearSystem":
-        from klapper.mechanics import Contact, Harmonic, LinearSystem
-
-        stop = Contact("stop", normal=[-1.0], gap=self.gap, restitution=self.restitution)
-        return LinearSystem(
-            [self.mass],
-            stiffness=[self.stiffness],
-            damping=[2.0 * self.damping * self.natural * self.mass],
-            force=Harmonic([self.force], self.frequency),
-            contacts=[stop],
-            coordinates=["displacement"],
-            position=[min(0.0, self.gap)],
-            name="impact oscillator",
-        )
-
-    def at(self, frequency: float) -> "Oscillator":
-        return replace(self, frequency=float(frequency))
-
-
 def impact_speeds(motion: "PeriodicMotion") -> list[float]:
     """[m/s], in the order of one period."""
     return [event.speed for event in motion.events if event.kind == "impact"]
 
 
-@example("impact-oscillator", source="closed form: Peterka (1974), Shaw & Holmes (1983); grazing: Nordmark (1991)")
+@example(
+    "impact-oscillator", source="closed form: Peterka (1974), Shaw & Holmes (1983); grazing: Nordmark (1991)"
+)
 def impact_oscillator(
     *,
     frequency: Annotated[float, Parameter("frequency ω of the force", unit="rad/s", above=0.0)] = 1.5,
@@ -184,14 +65,18 @@ def impact_oscillator(
 
     low, high = frequencies
     if not low < high:
-        raise ParameterError(f"frequencies are {low:g} and {high:g} rad/s; the first must be below the second.")
+        raise ParameterError(
+            f"frequencies are {low:g} and {high:g} rad/s; the first must be below the second."
+        )
     oscillator = Oscillator(frequency, gap, restitution, damping, mass, stiffness, force)
     known = next((single for single in oscillator.single_impacts if single.possible), None)
     try:
         motion = _motion(oscillator, known)
         first = periodic_motion(oscillator.at(high).system(), settle=30)
     except NoPeriodicMotion as error:
-        raise ParameterError(f"frequency {frequency:g} rad/s has no periodic motion that was found. {error}") from error
+        raise ParameterError(
+            f"frequency {frequency:g} rad/s has no periodic motion that was found. {error}"
+        ) from error
     branch = follow_periodic(lambda w: oscillator.at(w).system(), first, high, low, largest=0.1, most=400)
     doubled = [branch.switch(found, most=120) for found in branch.named("period doubling")[:1]]
     diagram = _diagram(oscillator, low, high, simulated)
@@ -226,7 +111,9 @@ def impact_oscillator(
         },
         figures={
             "motion": partial(_draw_motion, oscillator=oscillator, motion=motion),
-            "branch": partial(_draw_branch, oscillator=oscillator, branch=branch, doubled=doubled, diagram=diagram),
+            "branch": partial(
+                _draw_branch, oscillator=oscillator, branch=branch, doubled=doubled, diagram=diagram
+            ),
             "multipliers": partial(_draw_multipliers, branch=branch),
         },
     )
@@ -354,7 +241,9 @@ def _branch_checks(oscillator: Oscillator, branch: "PeriodicBranch") -> list[Che
         )
     for found in branch.bifurcations:
         here, speeds = oscillator.at(found.parameter), impact_speeds(found.motion)
-        nearest = [s for s in here.single_impacts if len(speeds) == 1 and abs(s.u - speeds[0]) < 1e-4 * speeds[0]]
+        nearest = [
+            s for s in here.single_impacts if len(speeds) == 1 and abs(s.u - speeds[0]) < 1e-4 * speeds[0]
+        ]
         at = f"at {found.parameter:.6f} rad/s"
         if found.kind == "grazing" and not speeds:
             checks.append(
@@ -406,8 +295,8 @@ def _simulation_checks(oscillator: Oscillator, diagram: "BifurcationDiagram | No
 
 
 def _draw_motion(figure: "Figure", *, oscillator: Oscillator, motion: "PeriodicMotion") -> None:
-    """Left: displacement over two periods with the stop (hatched) and the impacts (dots). Right: the motion in the phase
-    plane; at an impact the velocity jumps along the dotted line."""
+    """Left: displacement over two periods with the stop (hatched) and the impacts (dots). Right: the motion in the
+    phase plane; at an impact the velocity jumps along the dotted line."""
     from klapper.gallery._sketch import BLUE, DARK, GREY, ORANGE
 
     figure.set_size_inches(9.6, 3.9)
@@ -415,7 +304,9 @@ def _draw_motion(figure: "Figure", *, oscillator: Oscillator, motion: "PeriodicM
     run = motion.over(2, samples=120)
     time, x, v = run.time - run.time[0], run.coordinate("displacement"), run.speed("displacement")
     reach = max(np.ptp(x), 1e-12)
-    course.axhspan(oscillator.gap, oscillator.gap + 0.12 * reach, facecolor="#F2F2F2", edgecolor="#AAAAAA", hatch="////")
+    course.axhspan(
+        oscillator.gap, oscillator.gap + 0.12 * reach, facecolor="#F2F2F2", edgecolor="#AAAAAA", hatch="////"
+    )
     course.axhline(oscillator.gap, color=DARK, linewidth=1.4)
     course.plot(time, x, color=BLUE)
     hit = run.impacts().time - run.time[0]
@@ -426,7 +317,7 @@ def _draw_motion(figure: "Figure", *, oscillator: Oscillator, motion: "PeriodicM
         course.legend(loc="center right")
     jumps = np.flatnonzero(np.diff(time) == 0.0)
     cuts = np.concatenate([[0], jumps + 1, [len(time)]])
-    for begin, end in zip(cuts[:-1], cuts[1:], strict=True):
+    for begin, end in pairwise(cuts):
         plane.plot(x[begin:end], v[begin:end], color=BLUE)
     for j in jumps:
         plane.plot(x[j : j + 2], v[j : j + 2], ":o", color=ORANGE, linewidth=2.0, markersize=4, zorder=4)
@@ -450,13 +341,22 @@ def _draw_branch(
     from klapper.gallery._sketch import GREY
 
     figure.set_size_inches(10.8 if doubled else 8.4, 5.0)
-    panels = figure.subplots(1, 2 if doubled else 1, squeeze=False, width_ratios=[2.0, 1.0] if doubled else None)[0]
+    panels = figure.subplots(
+        1, 2 if doubled else 1, squeeze=False, width_ratios=[2.0, 1.0] if doubled else None
+    )[0]
     low, high = branch.parameters.min(), branch.parameters.max()
     grid = np.unique(np.concatenate([np.linspace(low, high, 400), branch.parameters]))
     singles = [oscillator.at(w).single_impacts for w in grid]
     known = [[s[k].u if s and s[k].possible else np.nan for s in singles] for k in range(2)]
     for axes in panels:
-        axes.plot(grid, known[0], color="#CCCCCC", linewidth=5.0, label="closed form, one impact per period", zorder=1)
+        axes.plot(
+            grid,
+            known[0],
+            color="#CCCCCC",
+            linewidth=5.0,
+            label="closed form, one impact per period",
+            zorder=1,
+        )
         axes.plot(grid, known[1], color="#CCCCCC", linewidth=5.0, zorder=1)
         _draw_all(axes, branch, doubled, diagram)
         axes.set(xlabel="frequency of the force / (rad/s)", xlim=(low, high))
@@ -484,13 +384,17 @@ def _draw_all(
     for other in doubled:
         _lines(axes, other, GREEN, "followed, doubled period")
     if diagram is not None:
-        axes.plot(*diagram.scatter(), "o", color=DARK, markersize=3.2, alpha=0.55, label="simulated", zorder=5)
+        axes.plot(
+            *diagram.scatter(), "o", color=DARK, markersize=3.2, alpha=0.55, label="simulated", zorder=5
+        )
     marks = {"grazing": "v", "fold": "D", "period doubling": "s"}
     shown: set[str] = set()
-    for found in (found for other in (branch, *doubled) for found in other.bifurcations if found.kind in marks):
+    for found in (
+        found for other in (branch, *doubled) for found in other.bifurcations if found.kind in marks
+    ):
         speed = max(impact_speeds(found.motion), default=0.0)
         label = None if found.kind in shown else found.kind
-        style = {"color": ORANGE, "markeredgecolor": "white", "markersize": 8, "zorder": 6}
+        style: dict[str, Any] = {"color": ORANGE, "markeredgecolor": "white", "markersize": 8, "zorder": 6}
         axes.plot(found.parameter, speed, marks[found.kind], label=label, **style)
         shown.add(found.kind)
 
@@ -499,7 +403,7 @@ def _lines(axes: "Axes", branch: "PeriodicBranch", color: str, label: str) -> No
     """All impacts of the motions of a branch; a line for each as long as their number stays."""
     speeds = [sorted(impact_speeds(motion)) or [0.0] for motion in branch.motions]
     cuts = [0, *(i for i in range(1, len(speeds)) if len(speeds[i]) != len(speeds[i - 1])), len(speeds)]
-    for begin, end in zip(cuts[:-1], cuts[1:], strict=True):
+    for begin, end in pairwise(cuts):
         part = np.array(speeds[begin:end])
         parameters, stable = branch.parameters[begin:end], branch.stable[begin:end]
         for column in part.T:
@@ -530,7 +434,8 @@ def _draw_multipliers(figure: "Figure", *, branch: "PeriodicBranch") -> None:
     plane.plot(np.cos(angle), np.sin(angle), color=GREY, linewidth=0.9)
     for stable, color in ((True, BLUE), (False, ORANGE)):
         part = values[branch.stable == stable].ravel()
-        plane.plot(part.real, part.imag, ".", color=color, markersize=4, label="stable" if stable else "unstable")
+        plane.plot(
+            part.real, part.imag, ".", color=color, markersize=4, label="stable" if stable else "unstable"
+        )
     plane.set(xlabel="real part", ylabel="imaginary part", xlim=(-2.0, 2.6), ylim=(-1.3, 1.3), aspect="equal")
     plane.legend(loc="lower right", fontsize=9)
-

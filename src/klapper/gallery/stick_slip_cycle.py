@@ -171,12 +171,12 @@ def stick_slip_cycle(
     from klapper.schemes import EventDriven
 
     if not mu_static > mu_dynamic:
-        raise ParameterError(f"mu_static must be above mu_dynamic {mu_dynamic:g}: friction must fall with speed.")
+        raise ParameterError(
+            f"mu_static must be above mu_dynamic {mu_dynamic:g}: friction must fall with speed."
+        )
     if not fastest > belt_speed:
         raise ParameterError(f"fastest must be above the speed of the belt, {belt_speed:g} m/s.")
-    drag = Drag(
-        mass, stiffness, damping, normal_force, mu_static, mu_dynamic, falling_speed, belt_speed
-    )
+    drag = Drag(mass, stiffness, damping, normal_force, mu_static, mu_dynamic, falling_speed, belt_speed)
     if not np.isfinite(drag.period):
         raise ParameterError(
             f"belt_speed {belt_speed:g} m/s is too fast: the mass is not caught again and slides steadily; take a "
@@ -261,7 +261,13 @@ def _checks(
             tolerance=1e-9 * drag.period,
             source="the slip integrated on its own (scipy, rtol 1e-13)",
         ),
-        Check("multiplier of a shift in time", value=float(values[0].real), expected=1.0, tolerance=1e-8, source="theory"),
+        Check(
+            "multiplier of a shift in time",
+            value=float(values[0].real),
+            expected=1.0,
+            tolerance=1e-8,
+            source="theory",
+        ),
         Check(
             "other multipliers",
             value=float(np.abs(values[1:]).max()),
@@ -304,8 +310,8 @@ def _draw_cycle(
 ) -> None:
     """Left: velocity over displacement of the stick-slip cycle, which sticks on the line at the speed of the belt
     (dotted); dashed, the unstable cycle without sticking nearest to this belt speed: what starts inside of it ends in
-    steady sliding (cross). Right: the displacement over two periods, sticking shaded; dotted, the place where the spring
-    overcomes static friction."""
+    steady sliding (cross). Right: the displacement over two periods, sticking shaded; dotted, the place where the
+    spring overcomes static friction."""
     from klapper.gallery._sketch import BLUE, DARK, GREY, ORANGE
 
     figure.set_size_inches(9.6, 4.2)
@@ -347,11 +353,20 @@ def _draw_branch(figure: "Figure", *, drag: Drag, branch: "PeriodicBranch") -> N
     size, multiplier = figure.subplots(1, 2, width_ratios=[1.35, 1.0])
     sticking = np.array([bool(motion.events) for motion in branch.motions])
     reach = np.array(
-        [_reach(drag.at(speed), motion) for speed, motion in zip(branch.parameters, branch.motions, strict=True)]
+        [
+            _reach(drag.at(speed), motion)
+            for speed, motion in zip(branch.parameters, branch.motions, strict=True)
+        ]
     )
     size.plot(branch.parameters[sticking], reach[sticking], ".-", color=BLUE, label="stick-slip, superstable")
     if np.any(~sticking):
-        size.plot(branch.parameters[~sticking], reach[~sticking], ".--", color=ORANGE, label="sliding cycle, unstable")
+        size.plot(
+            branch.parameters[~sticking],
+            reach[~sticking],
+            ".--",
+            color=ORANGE,
+            label="sliding cycle, unstable",
+        )
     low, high = 0.92 * branch.parameters.min(), 1.12 * branch.parameters.max()
     change = min(max(drag.hopf_speed, low), high)
     size.plot([low, change], [0.0, 0.0], "--", color=GREY, label="steady sliding, unstable")
@@ -359,16 +374,27 @@ def _draw_branch(figure: "Figure", *, drag: Drag, branch: "PeriodicBranch") -> N
     for kind, mark in (("grazing-sliding", "v"), ("Hopf", "o")):
         for found in branch.named(kind):
             size.plot(
-                found.parameter, _reach(drag.at(found.parameter), found.motion), mark, color=DARK, label=kind, zorder=5
+                found.parameter,
+                _reach(drag.at(found.parameter), found.motion),
+                mark,
+                color=DARK,
+                label=kind,
+                zorder=5,
             )
-    size.set(xlabel="speed of the belt / (m/s)", ylabel="largest distance from steady sliding / m", xlim=(low, high))
+    size.set(
+        xlabel="speed of the belt / (m/s)",
+        ylabel="largest distance from steady sliding / m",
+        xlim=(low, high),
+    )
     size.set_ylim(bottom=-0.04 * reach.max())
     size.legend(fontsize=9)
     largest = np.array([float(np.abs(motion.deciding[0])) for motion in branch.motions])
     for chosen, color in ((sticking, BLUE), (~sticking, ORANGE)):
         multiplier.plot(branch.parameters[chosen], largest[chosen], ".-", color=color)
     multiplier.axhline(1.0, color=GREY, linewidth=0.9)
-    multiplier.set(xlabel="speed of the belt / (m/s)", ylabel="largest multiplier besides 1", xlim=(low, high))
+    multiplier.set(
+        xlabel="speed of the belt / (m/s)", ylabel="largest multiplier besides 1", xlim=(low, high)
+    )
     multiplier.set_ylim(-0.05, max(1.2, 1.05 * largest.max()))
 
 

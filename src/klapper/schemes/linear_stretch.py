@@ -118,8 +118,16 @@ class LinearStretch:
         dead = system._dead_load if modal is None else modal.shapes.T @ system._dead_load
         by_columns = sparse.csc_array(columns)
         filled = by_columns.nnz > _DENSE_FROM * columns.size
+        mass, rate, position, damping, stiffness, circulatory = (
+            _rows(matrix, system.size) for matrix in _matrices(seen)
+        )
         return LinearForm(
-            *(_rows(matrix, system.size) for matrix in _matrices(seen)),
+            mass,
+            rate,
+            position,
+            damping,
+            stiffness,
+            circulatory,
             band,
             inverse,
             _entries(by_columns),

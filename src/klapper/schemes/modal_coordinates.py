@@ -53,7 +53,7 @@ class ModalCoordinates:
 
 
 def decoupled(system: LinearSystem) -> ModalCoordinates | None:
-    """The modal coordinates of a system without gyroscopic and circulatory matrices, or None if damping couples them."""
+    """The modal coordinates of a system without gyroscopic and circulatory terms, or None if damping couples them."""
     n = system.size
     mass = as_dense(system.mass_matrix)
     stiffness = np.zeros((n, n)) if system.stiffness is None else as_dense(system.stiffness)

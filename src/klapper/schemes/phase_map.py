@@ -53,11 +53,16 @@ class Arrival:
 
 
 class PhaseMap(Protocol):
-    """Contract: 1. ``entered`` is the state of the phase that belongs to x at t; all others take states that were
-    entered, or came from ``arrival``; ``destination`` is only its state. 2. ``forces`` come in the order of the rows of ``equations``. 3. ``flow`` has
-    ``states`` and ``reactions`` at many times, as :class:`~klapper.schemes.phases.Flow` has them."""
+    """Contract:
 
-    equations: PhaseEquations
+    1. ``entered`` is the state of the phase that belongs to x at t; all others take states that were entered, or came
+       from ``arrival``; ``destination`` is only the state of that.
+    2. ``forces`` come in the order of the rows of ``equations``.
+    3. ``flow`` has ``states`` and ``reactions`` at many times, as :class:`~klapper.schemes.phases.Flow` has them.
+    """
+
+    @property
+    def equations(self) -> PhaseEquations: ...
 
     def entered(self, t: float, x: np.ndarray) -> Linearised: ...
 

@@ -1,4 +1,4 @@
-"""A stretch of motion by a method with phases, told as what it is: phases in fixed modes, and the switches between them.
+"""A stretch of motion by a method with phases, told as what it is: phases in fixed modes, and switches between them.
 
 At a switch the events of Waltersberger's Definition 4.1 end a phase; velocities may jump, once or several times at the
 same instant; then the modes of the next phase hold.
@@ -64,9 +64,7 @@ def record_phases(system: System, scheme: Phased, start: State, until: float) ->
         elif going and phases[-1].modes.key == memory.modes.key:
             phases[-1] = _longer(phases[-1], step.after.time, after, memory.modes)
         else:
-            phases.append(
-                Phase(begin, step.after.time, before, after, events, tuple(jumps), memory.modes)
-            )
+            phases.append(Phase(begin, step.after.time, before, after, events, tuple(jumps), memory.modes))
             jumps = []
         going = memory.decided
         if not going and memory.impacts == PhaseMemory.read(snapshot.memory).impacts:

@@ -10,6 +10,7 @@ keep what it holds: Jᵀ δq = 0 for pressed contacts and constraints, Dᵀ δv 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -176,9 +177,14 @@ class IntegratedPhaseMap:
                 [sense @ row_gradient(equations, t, x[:n], x[n:], at), rows.columns[:, at] @ sense]
             )
             unit = 1e-2 / float(np.abs(change).max())
-            push = difference(lambda s, c=change: self._acceleration(t, x, friction + s * c), unit)
+            push = difference(partial(self._pushed, t, x, friction, change), unit)
             total += np.outer(push, by_speed)
         return total
+
+    def _pushed(
+        self, t: float, x: np.ndarray, friction: np.ndarray, change: np.ndarray, share: float
+    ) -> np.ndarray:
+        return self._acceleration(t, x, friction + share * change)
 
     def _coefficient_slope(self, slip: np.ndarray, patch: int, spacing: float) -> np.ndarray:
         """dμ/d|v_T| (s, m) [s/m] of one patch."""
@@ -239,14 +245,14 @@ def row_gradient(
     return gradient(moves, q, np.full(len(q), max(float(np.abs(q).max()), 1e-12)))
 
 
-def gradient(
-    function: Callable[[np.ndarray], np.ndarray], at: np.ndarray, sizes: np.ndarray
-) -> np.ndarray:
+def gradient(function: Callable[[np.ndarray], np.ndarray], at: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """∂function/∂x (k, n) at x (n,), for a function that changes over lengths like ``sizes`` (n,)."""
-    columns = []
-    for unit, size in zip(np.eye(len(at)), sizes, strict=True):
-        columns.append(difference(lambda s, u=unit: function(at + s * u), _SPACING * size))
-    return np.column_stack(columns)
+
+    def along(unit: np.ndarray, share: float) -> np.ndarray:
+        return function(at + share * unit)
+
+    units = zip(np.eye(len(at)), sizes, strict=True)
+    return np.column_stack([difference(partial(along, unit), _SPACING * size) for unit, size in units])
 
 
 def difference(function: Callable[[float], np.ndarray], spacing: float) -> np.ndarray:
@@ -264,4 +270,3 @@ def _least_change(inverse: Any, columns: np.ndarray) -> np.ndarray:
     unit = np.where(unit > 0.0, unit, 1.0)
     scaled = np.linalg.pinv(mobility / np.outer(unit, unit), rcond=_RANK)
     return response @ (scaled / np.outer(unit, unit))
-

@@ -64,9 +64,7 @@ class SlidingRates:
         found[np.arange(n), n + np.arange(n)] = 1.0
         found[n:] = self._free - self.response @ (through @ (self._columns @ self._free))
         fastest = max(float(np.abs(x[n:]).max()), 1e-12)
-        for k, (row, sense, law, speed) in enumerate(
-            zip(self._rows, self._senses, self._laws, speeds, strict=True)
-        ):
+        for row, direction, law, speed in zip(self._rows, self._directions, self._laws, speeds, strict=True):
             if law is None:
                 continue
             place, friction = law
@@ -74,7 +72,7 @@ class SlidingRates:
             fall = sum(w * friction.coefficient(max(speed, 0.0) + j * spacing) for j, w in enumerate(_SLOPE))
             push = self.response[:, row] - self.response @ (through @ self._mobility[:, row])
             weight = -fall / spacing * forces[place]  # both senses cancel
-            found[n:, n:] += np.outer(weight * push, self._directions[k])
+            found[n:, n:] += np.outer(weight * push, direction)
         return np.concatenate([x[n:], free + self.response @ forces]), found
 
     def _forces(self, t: float, x: np.ndarray) -> tuple[Any, Any, Any, Any, list[float]]:

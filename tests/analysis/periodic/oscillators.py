@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from klapper.gallery.impact_oscillator import Oscillator
+from klapper.gallery._single_impact import Oscillator
 from klapper.mechanics import Contact, FunctionSystem, Harmonic, LinearSystem
 
 

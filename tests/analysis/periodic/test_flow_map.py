@@ -184,7 +184,11 @@ def test_with_a_two_sided_constraint():
 
 def test_falling_friction_is_integrated():
     belt = Contact(
-        "belt", normal=[0.0, 1.0], tangents=[[1.0, 0.0]], friction=Stribeck(0.4, 0.2, 0.3), tangential_rate=-0.5
+        "belt",
+        normal=[0.0, 1.0],
+        tangents=[[1.0, 0.0]],
+        friction=Stribeck(0.4, 0.2, 0.3),
+        tangential_rate=-0.5,
     )
     system = LinearSystem([1.0, 1.0], stiffness=[1.0, 0.0], force=[0.0, -1.0], contacts=[belt])
     start = State(0.0, np.array([0.9, 0.0]), np.array([0.1, 0.0]))

@@ -93,7 +93,9 @@ def test_doubled_branch_comes_back_to_where_it_left(down):
 
 def test_multipliers_pass_the_circle_where_damping_vanishes():
     def swinging(damping):
-        return LinearSystem([1.0], stiffness=[1.0], damping=[damping], force=Harmonic([1.0], 2.5), contacts=[])
+        return LinearSystem(
+            [1.0], stiffness=[1.0], damping=[damping], force=Harmonic([1.0], 2.5), contacts=[]
+        )
 
     branch = follow_periodic(swinging, None, 0.2, -0.1, largest=0.2)
     (found,) = branch.named("Neimark-Sacker")
@@ -121,9 +123,7 @@ def test_impacts_that_do_not_feel_each_other_may_change_their_order():
     one = impact_oscillator(1.5, 0.3, 0.6, 0.05)
 
     def pair(stiffness):
-        stops = [
-            Contact(f"stop {k + 1}", normal=-np.eye(2)[k], gap=0.3, restitution=0.6) for k in range(2)
-        ]
+        stops = [Contact(f"stop {k + 1}", normal=-np.eye(2)[k], gap=0.3, restitution=0.6) for k in range(2)]
         return LinearSystem(
             [1.0, 1.0],
             stiffness=[1.0, stiffness],

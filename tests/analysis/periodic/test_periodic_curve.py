@@ -56,7 +56,11 @@ def test_monitors_are_located():
 
 def test_a_monitor_that_jumps_has_no_zero():
     curve = follow_curve(
-        cubic, [-1.5, 1.875], direction=-1.0, low=-2.0, monitors={"sign": lambda x: 1.0 if x[0] < 0.2 else -1.0}
+        cubic,
+        [-1.5, 1.875],
+        direction=-1.0,
+        low=-2.0,
+        monitors={"sign": lambda x: 1.0 if x[0] < 0.2 else -1.0},
     )
     assert curve.named("sign") == ()
 
@@ -89,7 +93,9 @@ def test_transcritical_tangent():
 
 def test_scale_does_not_move_points():
     curve = follow_curve(
-        lambda x: cubic(x / [1e6, 1e-3]) and (cubic(x / [1e6, 1e-3])[0], cubic(x / [1e6, 1e-3])[1] / [1e6, 1e-3]),
+        lambda x: (
+            cubic(x / [1e6, 1e-3]) and (cubic(x / [1e6, 1e-3])[0], cubic(x / [1e6, 1e-3])[1] / [1e6, 1e-3])
+        ),
         [-1.5e6, 1.875e-3],
         direction=-1.0,
         low=-2e-3,

@@ -52,7 +52,8 @@ def locate_branch_point(
     signed = np.array([smallest_signed(point) for point in points])
     place = _zero(nodes, signed, share)
     y, coarse = (
-        _interpolated(nodes[k], np.array([p.y for p in points])[k], place) for k in (slice(None), slice(1, -1))
+        _interpolated(nodes[k], np.array([p.y for p in points])[k], place)
+        for k in (slice(None), slice(1, -1))
     )
     tangent = _interpolated(nodes, np.array([p.tangent for p in points]), place)
     tangent /= np.linalg.norm(tangent)

@@ -134,7 +134,8 @@ def follow_curve(
     longest = largest if callable(largest) else lambda _: largest
     if not 0.0 < smallest <= step <= longest(x):
         raise InvalidModel(
-            f"smallest, step and largest are {smallest}, {step} and {longest(x)}; they must be above 0 and in this order."
+            f"smallest, step and largest are {smallest}, {step} and {longest(x)}; allowed are numbers above 0 in this "
+            f"order."
         )
     if not low <= x[-1] <= high:
         raise InvalidModel(f"the start has the parameter {x[-1]}, which is not between {low} and {high}.")
@@ -215,7 +216,9 @@ class _Walk:
             before = self.path[-1]
             self._keep(after, self.places[-1] + gone)
             try:
-                edge = self._first_edge(before, after, step <= _SHORT * largest(before.y * self.corrector.scale))
+                edge = self._first_edge(
+                    before, after, step <= _SHORT * largest(before.y * self.corrector.scale)
+                )
             except StepRefused as error:
                 failed, step = str(error), _SHRINK * step
                 self._drop()
@@ -314,7 +317,8 @@ class _Walk:
         way, back = after.y - here.y, first.y - here.y
         share = float(way @ back) / float(way @ way)
         aside = float(np.linalg.norm(back - share * way))
-        return 0.0 < share <= 1.0 and aside < 0.1 * np.linalg.norm(way) and first.tangent @ here.tangent > _TURN
+        near = 0.0 < share <= 1.0 and aside < 0.1 * np.linalg.norm(way)
+        return bool(near and first.tangent @ here.tangent > _TURN)
 
     def _keep(self, point: CurvePoint, place: float) -> None:
         self.path.append(point)
@@ -413,9 +417,7 @@ class _Walk:
 
 
 def _reversed(point: CurvePoint) -> CurvePoint:
-    return CurvePoint(
-        point.y, -point.tangent, point.jacobian, -point.orientation, point.rounds, point.first
-    )
+    return CurvePoint(point.y, -point.tangent, point.jacobian, -point.orientation, point.rounds, point.first)
 
 
 def _cubic(
@@ -425,7 +427,5 @@ def _cubic(
     s = share
     values = (1 + 2 * s) * (1 - s) ** 2, s * (1 - s) ** 2, s * s * (3 - 2 * s), s * s * (s - 1)
     slopes = 6 * s * (s - 1), (1 - s) * (1 - 3 * s), 6 * s * (1 - s), s * (3 * s - 2)
-    nodes = before.y, length * before.tangent, after.y, length * after.tangent
-    return sum(w * n for w, n in zip(values, nodes, strict=True)), sum(
-        w * n for w, n in zip(slopes, nodes, strict=True)
-    )
+    nodes = np.array([before.y, length * before.tangent, after.y, length * after.tangent])
+    return np.array(values) @ nodes, np.array(slopes) @ nodes

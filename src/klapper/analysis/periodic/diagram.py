@@ -26,13 +26,12 @@ from klapper.results import Run
 from klapper.schemes.base import Scheme, require_scheme
 from klapper.schemes.phases import Phased
 
-
 _SAMPLES = 200  # per period, between which a section is looked for
 
 
 @dataclass(frozen=True, eq=False)
 class BifurcationDiagram:
-    """``values`` (v,) of the parameter, ``seen`` one array (k, …) for each of them, and the states in which they ended."""
+    """``values`` (v,) of the parameter, ``seen`` one array (k, …) for each of them, ``last`` the states at the end."""
 
     values: np.ndarray
     seen: tuple[np.ndarray, ...]
@@ -90,7 +89,7 @@ def bifurcation_diagram(
                 length = _length(system, float(value), period)
                 before = last[-1] if last else start or system.start
                 begin = State(system.start.time, before.position, before.velocity)
-                method = scheme or _sampled(scheme_for(system), length, section, quantity)
+                method: Any = scheme or _sampled(scheme_for(system), length, section, quantity)
                 run = _run(system, begin, length, settle, keep, method)
                 seen.append(np.asarray(_look(run, section, quantity, length)))
                 last.append(State(*run.final))

@@ -67,9 +67,7 @@ def flow_map(
     passage = pass_through(maps, phases[0].modes, switches, phases[0].before, times)
     n = len(system.velocities)
     last = phases[-1].after
-    return FlowMap(
-        begin, State(float(times[-1]), last[:n], last[n:]), passage.monodromy, events_of(passage)
-    )
+    return FlowMap(begin, State(float(times[-1]), last[:n], last[n:]), passage.monodromy, events_of(passage))
 
 
 def scheme_for(system: System) -> Phased:

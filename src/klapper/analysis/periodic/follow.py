@@ -99,7 +99,9 @@ def follow_periodic(
 def follow_other(branch: PeriodicBranch, at: Bifurcation, side: float, **given: Any) -> PeriodicBranch:
     """The other branch at a period doubling or branch point; see :meth:`PeriodicBranch.switch`."""
     if at.kind not in (PERIOD_DOUBLING, BRANCH_POINT):
-        raise InvalidModel(f"at a {at.kind} no other branch begins; give a period doubling or a branch point.")
+        raise InvalidModel(
+            f"at a {at.kind} no other branch begins; give a period doubling or a branch point."
+        )
     low = float(given.pop("start", np.min(branch.parameters)))
     high = float(given.pop("end", np.max(branch.parameters)))
     progress = given.pop("progress", None)
@@ -114,7 +116,9 @@ def follow_other(branch: PeriodicBranch, at: Bifurcation, side: float, **given: 
         direction = _neutral(walk.equations(shooting), x)
     else:
         if at.other is None:
-            raise InvalidModel(f"the other branch at {at.parameter:.8g} is not determined; look for it by periodic_motion.")
+            raise InvalidModel(
+                f"the other branch at {at.parameter:.8g} is not determined; look for it by periodic_motion."
+            )
         shooting, x, direction = motion.shooting, np.append(motion.unknowns, at.parameter), at.other
         walk = _Walk(branch.family, turns, options, motion.scheme)
     with tally_for(progress, options.most, "motions") as shown:
@@ -162,12 +166,16 @@ class _Walk:
         way = direction / np.linalg.norm(direction / scale)
         for share in _ACROSS:
             try:
-                Corrector(equations, scale, self.options.tolerance).correct((x + share * way) / scale, way / scale)
+                Corrector(equations, scale, self.options.tolerance).correct(
+                    (x + share * way) / scale, way / scale
+                )
             except StepRefused:
                 continue
             self.go(shooting, x + share * way, way, shown)
             return
-        raise NoPeriodicMotion(f"the other branch at {x[-1]:.8g} was not found within {max(_ACROSS)} of the size of the motion.")
+        raise NoPeriodicMotion(
+            f"the other branch at {x[-1]:.8g} was not found within {max(_ACROSS)} of the size of the motion."
+        )
 
     def go(self, shooting: Shooting, x: np.ndarray, direction: Any, shown: Tally | Silent) -> None:
         """Follow, from one sequence of events to the next."""
@@ -188,7 +196,7 @@ class _Walk:
                 return
             if on is None:
                 where = self.found[-1]
-                self.ended = f"the sequence of events changes by {where}, and no motion with other events was found beyond"
+                self.ended = f"the events change by {where}, and no motion with other ones was found beyond"
                 return
             shooting, x, direction = on
         self.ended = f"its sequence of events has changed {_MOST_CHANGES} times"
@@ -231,7 +239,9 @@ class _Walk:
         """Keep what a curve has, and say what is zero at its end if that is an edge."""
         meeting = next((s for s in curve.special if self._meets_half(equations, s)), None)
         last = curve.special[-1] if curve.end == "edge" and meeting is None else None
-        edge = least_margin(equations.passage(last.point)) if last is not None and last.kind == _EDGE else None
+        edge = (
+            least_margin(equations.passage(last.point)) if last is not None and last.kind == _EDGE else None
+        )
         for point, place in zip(curve.points, curve.places, strict=True):
             if meeting is None or place < meeting.place:
                 self.parameters.append(float(point[-1]))
@@ -261,7 +271,9 @@ class _Walk:
             return False
         else:
             later = passage.before[half]
-        return bool(np.abs((later - passage.before[0]) / equations.scale(special.point)[:size]).max() < _HALVES)
+        return bool(
+            np.abs((later - passage.before[0]) / equations.scale(special.point)[:size]).max() < _HALVES
+        )
 
     def _seen_before(self) -> bool:
         """Whether the last change of events was met before, by the same motion."""

@@ -25,7 +25,9 @@ def forcing_period(system: System) -> float | None:
     if not isinstance(system, LinearSystem):
         if not _depends_on_time(system):
             return None
-        raise InvalidModel(f"'{system.name}' depends on time in a way that cannot be read off; give its period, in s.")
+        raise InvalidModel(
+            f"'{system.name}' depends on time in a way that cannot be read off; give its period, in s."
+        )
     signals = [(system.load, "the force")]
     for part in system.contacts.parts:
         if isinstance(part, Contact):
@@ -43,8 +45,12 @@ def _frequencies(signal: Signal, name: str) -> list[float]:
     if signal.constant:
         return []
     if isinstance(signal, Harmonic):
-        return [abs(signal.angular_frequency)] if np.any(signal.amplitude) and signal.angular_frequency else []
-    raise InvalidModel(f"{name} is a {type(signal).__name__}, whose period cannot be read off; give the period, in s.")
+        return (
+            [abs(signal.angular_frequency)] if np.any(signal.amplitude) and signal.angular_frequency else []
+        )
+    raise InvalidModel(
+        f"{name} is a {type(signal).__name__}, whose period cannot be read off; give the period, in s."
+    )
 
 
 def _common(frequencies: list[float]) -> float:
@@ -53,10 +59,13 @@ def _common(frequencies: list[float]) -> float:
     ratios = [Fraction(f / lowest).limit_denominator(_MOST_TURNS) for f in frequencies]
     turns = lcm(*(ratio.denominator for ratio in ratios))
     if turns > _MOST_TURNS or any(
-        abs(float(ratio) - f / lowest) > 1e-12 * f / lowest for ratio, f in zip(ratios, frequencies, strict=True)
+        abs(float(ratio) - f / lowest) > 1e-12 * f / lowest
+        for ratio, f in zip(ratios, frequencies, strict=True)
     ):
         listed = ", ".join(f"{f:.8g}" for f in frequencies)
-        raise InvalidModel(f"the forcing has the frequencies {listed} rad/s, which have no common period; there is no periodic motion.")
+        raise InvalidModel(
+            f"the forcing has the frequencies {listed} rad/s, which have no common period; there is no periodic motion."
+        )
     return lowest / turns
 
 

@@ -80,7 +80,9 @@ class ImpactPattern:
             lambda y: after(t, y), x, np.concatenate([np.full(n, reach), np.full(n, speed)])
         )
         along = np.concatenate([v, np.zeros(n)])
-        by_time[n:] = difference(lambda s: after(t + s, x + s * along), 1e-3 * reach / speed) - by_state[n:] @ along
+        by_time[n:] = (
+            difference(lambda s: after(t + s, x + s * along), 1e-3 * reach / speed) - by_state[n:] @ along
+        )
         return Linearised(np.concatenate([q, after(t, x)]), by_state, by_time)
 
     def impulses(self, maps: PhaseMaps, t: float, x: np.ndarray) -> np.ndarray:

@@ -120,7 +120,9 @@ def _vanishing(passage: Passage, i: int) -> str:
         return GRAZING
     if (first.kind, second.kind) != (STOP, SLIP):
         return COINCIDENCE
-    old, new = (modes.sense[modes.contact == first.contact] for modes in (passage.switches[i - 1].after, second.after))
+    old, new = (
+        modes.sense[modes.contact == first.contact] for modes in (passage.switches[i - 1].after, second.after)
+    )
     return GRAZING_SLIDING if np.array_equal(old, new) else CROSSING_SLIDING
 
 

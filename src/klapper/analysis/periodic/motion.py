@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,9 @@ class PeriodicMotion:
     scheme: Phased
 
     @classmethod
-    def of(cls, passage: Passage, forcing: float | None, shooting: Shooting, u: np.ndarray, scheme: Phased) -> PeriodicMotion:
+    def of(
+        cls, passage: Passage, forcing: float | None, shooting: Shooting, u: np.ndarray, scheme: Phased
+    ) -> PeriodicMotion:
         """From a passage that was computed, which is not kept: it is large."""
         period = float(passage.times[-1] - passage.times[0])
         motion = cls(passage.maps.system, period, forcing, shooting, u, scheme)
@@ -154,7 +157,7 @@ class PeriodicMotion:
 
         begun = copy.copy(self.system)
         begun.start = self.start
-        scheme = replace(self.scheme, sample=self.period / samples)
+        scheme: Any = replace(self.scheme, sample=self.period / samples)
         return simulate(begun, self.start.time + periods * self.period, scheme, progress=False)
 
     def __repr__(self) -> str:

@@ -83,7 +83,11 @@ def periodic_motion(
             f"nothing in '{system.name}' depends on time, so its period is to be found; give about how long it is as "
             f"period, in s."
         )
-    length = order * forcing if forcing is not None else number(period, "period", "numbers above 0, in s", above=0.0)
+    length = (
+        order * forcing
+        if forcing is not None
+        else number(period, "period", "numbers above 0, in s", above=0.0)
+    )
     search = MotionSearch(system, scheme, forcing, length, tolerance)
     begin = _state(guess, system)
     rounds = (20 if guess is None else 0) if settle is None else int(settle)
@@ -153,8 +157,8 @@ class MotionSearch:
                 why = str(error)
             state = self._shifted(self._end(state, self.period))
         raise NoPeriodicMotion(
-            f"No periodic motion of '{self.system.name}' was found near the guess in {attempts} attempts: {why}. Give a "
-            f"better guess, another order, or simulate longer first (settle)."
+            f"No periodic motion of '{self.system.name}' was found near the guess in {attempts} attempts: {why}. Give "
+            f"a better guess, another order, or simulate longer first (settle)."
         )
 
     def _shortest(self, motion: PeriodicMotion) -> PeriodicMotion:
@@ -194,7 +198,9 @@ class MotionSearch:
     def _guesses(self, state: State) -> Iterator[tuple[Shooting, np.ndarray]]:
         """Equations with a first guess, from one period of simulation."""
         if self.forcing is None:
-            yield from self._returning(record_phases(self.system, self.scheme, state, state.time + _LOOK * self.period))
+            yield from self._returning(
+                record_phases(self.system, self.scheme, state, state.time + _LOOK * self.period)
+            )
             return
         phases = record_phases(self.system, self.scheme, state, state.time + self.period)
         longest = max(phases, key=lambda phase: phase.end - phase.begin)

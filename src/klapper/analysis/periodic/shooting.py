@@ -6,8 +6,8 @@ The unknowns are the state x₁ before the first switch and the times of the swi
 
 A motion without any event begins at a given time instead (a clock). Under a forcing T is known. Without, T is an
 unknown and t₁ is given; a motion without any event then begins where one of its coordinates turns back, v_j = 0.
-With the times as unknowns nothing is singular where an impact loses its speed: branches of solutions go smoothly through
-grazing, and only whether they can be true changes there (:mod:`klapper.analysis.periodic.margins`).
+With the times as unknowns nothing is singular where an impact loses its speed: branches of solutions go smoothly
+through grazing, and only whether they can be true changes there (:mod:`klapper.analysis.periodic.margins`).
 """
 
 from __future__ import annotations
@@ -132,7 +132,9 @@ class Shooting:
         twice = replace(self, switches=self.switches if self.clocked else self.switches * 2)
         period = self.period(u, forcing)
         times = passage.times[:-1]
-        return twice, twice.unknowns(u[: len(passage.end)], np.concatenate([times, times + period]), 2.0 * period)
+        return twice, twice.unknowns(
+            u[: len(passage.end)], np.concatenate([times, times + period]), 2.0 * period
+        )
 
 
 def shooting_from(

@@ -81,10 +81,8 @@ class Switch:
         return Linearised(value, by_state, by_time)
 
 
-def saltation(
-    trigger: Linearised, reset: Linearised, slope: np.ndarray, new_slope: np.ndarray
-) -> np.ndarray:
-    """S (2n, 2n) from h and R with their derivatives, and the slopes F⁻ and F⁺; very large where h only touches zero."""
+def saltation(trigger: Linearised, reset: Linearised, slope: np.ndarray, new_slope: np.ndarray) -> np.ndarray:
+    """S (2n, 2n) from h and R with their derivatives, and the slopes F⁻ and F⁺; very large where h only touches 0."""
     rate = float(trigger.by_time + trigger.by_state @ slope)
     terms = abs(float(trigger.by_time)) + float(np.linalg.norm(trigger.by_state) * np.linalg.norm(slope))
     rate = float(np.copysign(max(abs(rate), np.finfo(float).eps * terms), rate))
@@ -113,9 +111,7 @@ def _switch(maps: PhaseMaps, phase: Phase, before: Modes | None) -> Switch:
 def _chosen(events: np.ndarray, before: Modes) -> tuple[int, int]:
     """One of the events that came together: a contact that closes first, and of forces one that is known."""
     pressed = before.contact[before.pressed]
-    usable = [
-        (int(kind), int(contact)) for kind, contact in events if kind != RELEASE or contact in pressed
-    ]
+    usable = [(int(kind), int(contact)) for kind, contact in events if kind != RELEASE or contact in pressed]
     closing = [event for event in usable if event[0] == TOUCH]
     return (closing or usable)[0]
 

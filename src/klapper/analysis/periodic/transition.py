@@ -2,7 +2,8 @@
 
 At grazing the motion with an impact without speed and the motion without it are the same one, so each of both
 sequences has a solution there, and both branches go on from it; so it is with sticking that takes no time. Two impacts
-that do not act on each other's contacts may come in either order. Which way the other sequence is true shows its margin.
+that do not act on each other's contacts may come in either order. Which way the other sequence is true, its margin
+says.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ def other_sequence(
     same = [margin for margin in vanishing if margin.kind == first.kind and not margin.inside]
     period = float(passage.times[-1] - passage.times[0])
     changed = None
-    for margin in sorted({margin.switch: margin for margin in same}.values(), key=lambda margin: -margin.switch):
+    for margin in sorted(
+        {margin.switch: margin for margin in same}.values(), key=lambda margin: -margin.switch
+    ):
         made = _with_stick(passage, shooting, margin) or _without_stick(passage, shooting, margin)
         if made is not None:
             changed = made
@@ -58,9 +61,7 @@ def other_sequence(
     return changed
 
 
-def _exchanged(
-    passage: Passage, shooting: Shooting, margin: Margin
-) -> tuple[Shooting, np.ndarray] | None:
+def _exchanged(passage: Passage, shooting: Shooting, margin: Margin) -> tuple[Shooting, np.ndarray] | None:
     """Two impacts in the other order; the period begins with them."""
     i, k = margin.switch, len(shooting.switches)
     j = (i + 1) % k
@@ -71,15 +72,15 @@ def _exchanged(
     period = float(passage.times[-1] - passage.times[0])
     order = [j, i, *((i + m) % k for m in range(2, k))]
     begin = passage.times[i] % period if shooting.forced else passage.times[i]
-    times = np.array([begin, begin, *(begin + (passage.times[m] - passage.times[i]) % period for m in order[2:])])
+    times = np.array(
+        [begin, begin, *(begin + (passage.times[m] - passage.times[i]) % period for m in order[2:])]
+    )
     switches = tuple(shooting.switches[m] for m in order)
     made = Shooting(switches, shooting.forced, 0.0 if shooting.forced else float(begin))
     return made, made.unknowns(passage.before[i], times, period)
 
 
-def _with_stick(
-    passage: Passage, shooting: Shooting, margin: Margin
-) -> tuple[Shooting, np.ndarray] | None:
+def _with_stick(passage: Passage, shooting: Shooting, margin: Margin) -> tuple[Shooting, np.ndarray] | None:
     """With sticking for no time where slip has turned."""
     i = margin.switch
     turn = shooting.switches[i]
@@ -100,9 +101,7 @@ def _with_stick(
     return made, made.unknowns(passage.before[0], times, period)
 
 
-def _with_impact(
-    passage: Passage, shooting: Shooting, margin: Margin
-) -> tuple[Shooting, np.ndarray] | None:
+def _with_impact(passage: Passage, shooting: Shooting, margin: Margin) -> tuple[Shooting, np.ndarray] | None:
     i, t = margin.switch, margin.time
     modes = passage.switches[i].after
     x = passage.maps.of(modes).destination(passage.times[i], passage.entered[i], t)
@@ -157,7 +156,9 @@ def _without(passage: Passage, shooting: Shooting, dropped: list[int]) -> tuple[
     if kept:
         times = passage.times[kept]
         made = Shooting(
-            tuple(shooting.switches[i] for i in kept), shooting.forced, 0.0 if shooting.forced else float(times[0])
+            tuple(shooting.switches[i] for i in kept),
+            shooting.forced,
+            0.0 if shooting.forced else float(times[0]),
         )
         return made, made.unknowns(passage.before[kept[0]], times, period)
     last = dropped[-1]

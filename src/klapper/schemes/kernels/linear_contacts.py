@@ -5,7 +5,7 @@ Without friction the loaded contacts F of the last step are tried first, with th
     x_F = −W_FF⁻¹ b_F > 0,   y = b + W x ≥ 0 elsewhere
 
 All wrong contacts are exchanged at once (Júdice & Pires) by adding rows to the factor or rotating them out of it: a
-step in which nothing changes costs no factorisation, one in which a few contacts change no new one. What does not settle
+step in which nothing changes costs no factorisation, one in which few contacts change no new one. What does not settle
 in this way is solved from the start, among the contacts that press or would penetrate.
 """
 

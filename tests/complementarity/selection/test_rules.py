@@ -1,5 +1,8 @@
 """Selection rules against closed forms, springs, variational inequalities and the numbers of the source."""
 
+import doctest
+import importlib
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq, lsq_linear
@@ -344,3 +347,10 @@ def test_batch_agrees_with_one_by_one() -> None:
 def test_wrong_options_are_refused(make, message) -> None:
     with pytest.raises(InvalidProblem, match=message):
         make()
+
+
+@pytest.mark.parametrize("name", ["force_set", "least_squares", "extreme", "pseudo_inverse", "batch"])
+def test_docstring_examples(name: str) -> None:
+    module = importlib.import_module(f"klapper.complementarity.selection.{name}")
+    result = doctest.testmod(module)
+    assert result.attempted > 0 and result.failed == 0

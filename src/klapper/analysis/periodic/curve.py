@@ -214,7 +214,11 @@ class _Walk:
                 after = self.path[0]
             gone = float(np.linalg.norm(after.y - self.path[-1].y))
             before = self.path[-1]
-            self._keep(after, self.places[-1] + gone)
+            try:
+                self._keep(after, self.places[-1] + gone)
+            except StepRefused as error:
+                failed, step = str(error), _SHRINK * step
+                continue
             try:
                 edge = self._first_edge(
                     before, after, step <= _SHORT * largest(before.y * self.corrector.scale)
@@ -321,11 +325,12 @@ class _Walk:
         return bool(near and first.tangent @ here.tangent > _TURN)
 
     def _keep(self, point: CurvePoint, place: float) -> None:
+        x = point.y * self.corrector.scale
+        values = {name: float(function(x)) for name, function in (self.monitors | self.edges).items()}
+        for name, value in values.items():
+            self.values.setdefault(name, []).append(value)
         self.path.append(point)
         self.places.append(place)
-        x = point.y * self.corrector.scale
-        for name, function in (self.monitors | self.edges).items():
-            self.values.setdefault(name, []).append(float(function(x)))
 
     def _look_between(self, before: CurvePoint, after: CurvePoint) -> None:
         """Everything that has a name between the last two points."""

@@ -119,7 +119,10 @@ class PeriodicEquations:
 
     def multipliers(self, x: np.ndarray) -> np.ndarray:
         """(2n,), without the one of a shift in time where nothing depends on time."""
-        values = np.linalg.eigvals(self.passage(x).monodromy).astype(complex)
+        monodromy = self.passage(x).monodromy
+        if not np.all(np.isfinite(monodromy)):
+            raise StepRefused("the motion has no derivative here")
+        values = np.linalg.eigvals(monodromy).astype(complex)
         if not self.shooting.forced:
             values = np.delete(values, np.argmin(np.abs(values - 1.0)))
         return values

@@ -199,6 +199,9 @@ class _Walk:
                 self.ended = f"the events change by {where}, and no motion with other ones was found beyond"
                 return
             shooting, x, direction = on
+            if not self.options.low <= x[-1] <= self.options.high:
+                self.ended = f"the parameter has reached {x[-1]:.8g}"
+                return
         self.ended = f"its sequence of events has changed {_MOST_CHANGES} times"
 
     def _why(self, curve: Curve) -> str:

@@ -39,26 +39,30 @@ def other_sequence(
 ) -> tuple[Shooting, np.ndarray] | None:
     """The other sequence and its solution where margins vanish; None if there is none of these kinds.
 
-    Symmetric motions begin or cease to stick several times at once.
+    Symmetric motions graze, begin or cease to stick several times at once.
     """
     first = vanishing[0]
     if first.kind == COINCIDENCE:
         return _exchanged(passage, shooting, first)
-    if first.kind == GRAZING:
-        return (_with_impact if first.inside else _without_impact)(passage, shooting, first)
-    if first.kind not in (CROSSING_SLIDING, GRAZING_SLIDING):
-        return None
-    same = [margin for margin in vanishing if margin.kind == first.kind and not margin.inside]
+    same = [margin for margin in vanishing if (margin.kind, margin.inside) == (first.kind, first.inside)]
+    distinct = {(margin.switch, margin.contact): margin for margin in same}
     period = float(passage.times[-1] - passage.times[0])
     changed = None
-    for margin in sorted(
-        {margin.switch: margin for margin in same}.values(), key=lambda margin: -margin.switch
-    ):
-        made = _with_stick(passage, shooting, margin) or _without_stick(passage, shooting, margin)
+    for margin in sorted(distinct.values(), key=lambda margin: (-margin.switch, -margin.time)):
+        made = _changed(passage, shooting, margin)
         if made is not None:
             changed = made
             shooting, passage = made[0], made[0].passage(passage.maps, made[1], period)
     return changed
+
+
+def _changed(passage: Passage, shooting: Shooting, margin: Margin) -> tuple[Shooting, np.ndarray] | None:
+    """The sequence changed where one margin vanishes; switches before it keep their numbers."""
+    if margin.kind == GRAZING:
+        return (_with_impact if margin.inside else _without_impact)(passage, shooting, margin)
+    if margin.kind in (CROSSING_SLIDING, GRAZING_SLIDING) and not margin.inside:
+        return _with_stick(passage, shooting, margin) or _without_stick(passage, shooting, margin)
+    return None
 
 
 def _exchanged(passage: Passage, shooting: Shooting, margin: Margin) -> tuple[Shooting, np.ndarray] | None:

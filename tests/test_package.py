@@ -110,6 +110,7 @@ ARROWS = {
     "schemes": {"mechanics", "complementarity"},
     "results": set(),
     "report": {"results"},
+    "scenario": {"mechanics", "bodies", "structures", "continuum", "schemes", "simulate", "results"},
     "analysis": {"mechanics", "complementarity", "reduction", "schemes", "simulate", "results", "progress"},
     "gallery": {
         "convex",
@@ -125,6 +126,17 @@ ARROWS = {
         "analysis",
         "results",
         "report",
+    },
+    "studies": {
+        "analysis",
+        "gallery",
+        "mechanics",
+        "progress",
+        "report",
+        "results",
+        "schemes",
+        "simulate",
+        "structures",
     },
 }
 

@@ -354,7 +354,7 @@ def test_a_finished_store_is_returned_at_once(tmp_path: Path) -> None:
     for name in ("step", "time", "position", "velocity", "gap", "impulse", "state", "energy", "residual"):
         np.testing.assert_array_equal(getattr(again.samples, name), getattr(first.samples, name))
     assert again.about["audit"] == first.about["audit"]
-    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "lock") == ["run.h5"]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "lock") == ["run.h5", "run.log"]
 
 
 def sliding(law) -> LinearSystem:

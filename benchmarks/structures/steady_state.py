@@ -154,6 +154,7 @@ def draw(figure: Figure, *, found: Settling) -> None:
     left.plot(turns[shown], 1e3 * found.klapper["gap"][shown], label="klapper")
     left.axhline(0.0, color="0.4", linewidth=0.8)
     left.set(xlabel="turns", ylabel="gap in the middle / mm")
+    left.set_xticks(np.arange(turns[-1] - SHOWN_TURNS, turns[-1] + 0.25, 0.5))
     if found.siconos is not None:
         left.plot(
             turns[shown][::40], 1e3 * found.siconos["gap"][shown][::40], "o", markersize=3, label="Siconos"

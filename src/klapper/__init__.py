@@ -5,7 +5,7 @@ events away. Rooms load when they are first used, so that ``import klapper`` sta
 """
 
 from importlib import import_module
-from types import ModuleType
+from typing import Any
 
 __version__ = "0.1.0"
 
@@ -20,16 +20,21 @@ _ROOMS = (
     "schemes",
     "simulate",
     "compare",
+    "conservation",
     "analysis",
     "results",
     "gallery",
     "report",
+    "scenario",
+    "studies",
 )
 
-__all__ = ["__version__", *_ROOMS]
+__all__ = ["__version__", "study", *_ROOMS]
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
+    if name == "study":
+        return import_module(f"{__name__}.studies").study
     if name in _ROOMS:
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}; rooms are {', '.join(_ROOMS)}")

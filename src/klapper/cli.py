@@ -1,4 +1,4 @@
-"""The command line: ``klapper list``, ``run``, ``show`` and ``bench``.
+"""The command line: ``klapper list``, ``run``, ``new``, ``schema``, ``show``, ``study`` and ``bench``.
 
 Exit status 0: done; 1: a check failed; 2: the request is wrong, told in one sentence; 3: an unexpected error,
 whose traceback ``--debug`` shows.
@@ -20,13 +20,15 @@ from klapper import __version__
 from klapper.gallery import UnknownExample, examples, find
 from klapper.gallery.parameter import ParameterError
 from klapper.report.record import About, DamagedRecord, Record, read
+from klapper.scenario.errors import ScenarioError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from klapper.gallery.example import Example, Outcome
+    from klapper.scenario import Scenario
 
-CHECK_FAILED, WRONG_REQUEST, UNEXPECTED = 1, 2, 3
+CHECK_FAILED, WRONG_REQUEST, UNEXPECTED, INTERRUPTED = 1, 2, 3, 130
 
 app = typer.Typer(
     name="klapper",
@@ -81,7 +83,13 @@ def list_(
 
 @app.command()
 def run(
-    name: Annotated[str, typer.Argument(help="The example; `klapper list` shows them.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME|FILE.toml",
+            help="An example, `klapper list` shows them; or a scenario, `klapper new` writes one.",
+        ),
+    ],
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter; may be repeated."),
@@ -94,12 +102,44 @@ def run(
         str | None,
         typer.Option("--json", metavar="FILE|-", help="Write the result as JSON; - is standard output."),
     ] = None,
+    export: Annotated[
+        str | None,
+        typer.Option(
+            "--export", metavar="FILE|-", help="Write the example as a scenario file instead of running it."
+        ),
+    ] = None,
+    allow: Annotated[
+        list[Path] | None,
+        typer.Option("--allow", metavar="DIR", help="Another folder whose files a scenario may name."),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace another run of a scenario in its folder.")
+    ] = False,
     debug: Debug = False,
 ) -> None:
-    """Run an example; exit status 1 if one of its checks fails."""
+    """Run an example or a scenario file; exit status 1 if a check or the run fails."""
     with one_sentence(debug):
-        example = find(name)
-        given = example.read(settings or [])
+        if name.endswith(".toml"):
+            from klapper.cli_scenario import example_in
+            from klapper.scenario import read_scenario
+
+            scenario = read_scenario(name, allow=allow or [])
+            if settings:
+                raise WrongRequest(f"--set changes parameters of examples: change them in {name} itself.")
+            if scenario.kind != "example":
+                if export is not None:
+                    raise WrongRequest(f"--export writes an example as a file: {name} is one already.")
+                _run_scenario(scenario, out, json, overwrite=overwrite)
+                return
+            example, given = example_in(scenario)
+        else:
+            example = find(name)
+            given = example.read(settings or [])
+        if export is not None:
+            from klapper.cli_scenario import export as write_export
+
+            write_export(example, given, export)
+            return
         _require_writable(out, json)
         start = perf_counter()
         with _word_of_patience(), redirect_stdout(sys.stderr) if json == "-" else nullcontext():
@@ -109,8 +149,67 @@ def run(
         page = _store(out, record, about, outcome) if out else None
         _write_json(json, record)
         _tell(record, about, seconds, page, stderr=json == "-")
+    if any(run.about.get("status") == "interrupted" for run in outcome.shown_runs().values()):
+        typer.echo("The run was interrupted: numbers and checks are those of its beginning.", err=True)
+        raise typer.Exit(INTERRUPTED)
     if not record.passed:
         raise typer.Exit(CHECK_FAILED)
+
+
+def _run_scenario(scenario: "Scenario", out: Path | None, json: str | None, *, overwrite: bool) -> None:
+    """Compute, store and tell the run of a scenario."""
+    from klapper.cli_scenario import simulated
+    from klapper.report import terminal
+    from klapper.results import overview
+    from klapper.simulate import SimulationFailed
+
+    folder = scenario.store if out is None else out
+    _require_writable(folder, json)
+    console = terminal.console(stderr=json == "-")
+    failed = ""
+    try:
+        with _word_of_patience():
+            run, page = simulated(scenario, folder, overwrite=overwrite, quiet=json == "-")
+    except SimulationFailed as error:
+        run, page, failed = error.run, None, " ".join(str(error).split())
+    _write_text(json, overview.as_json(run))
+    if scenario.title:
+        console.print(scenario.title, style="bold cyan", soft_wrap=True)
+    console.print(run.summary(), soft_wrap=True, highlight=False, markup=False)
+    console.print(run.ledger.table(), soft_wrap=True, highlight=False, markup=False)
+    if page is not None:
+        console.print(f"Report: {page.resolve()}", soft_wrap=True)
+    if failed:
+        typer.echo(failed, err=True)
+        raise typer.Exit(CHECK_FAILED)
+    if run.about.get("status") == "interrupted":
+        typer.echo("The run was interrupted: what there is was kept.", err=True)
+        raise typer.Exit(INTERRUPTED)
+
+
+@app.command()
+def new(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="Kind of model, such as bodies or continuum.")],
+    file: Annotated[
+        str | None, typer.Argument(metavar="FILE|-", help="The new file, KIND.toml if not given.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Write a commented scenario file to start from; it can be run as it is."""
+    with one_sentence(debug):
+        from klapper.cli_scenario import write_starter
+
+        written = write_starter(kind, file)
+        typer.echo(f"Written: {written}; run it by `klapper run {written}`.", err=True)
+
+
+@app.command("schema")
+def schema_(debug: Debug = False) -> None:
+    """Print the JSON schema of scenario files, for editors."""
+    with one_sentence(debug):
+        from klapper.cli_scenario import schema_text
+
+        typer.echo(schema_text(), nl=False)
 
 
 @contextmanager
@@ -138,16 +237,21 @@ def show(
         str | None,
         typer.Option("--json", metavar="FILE|-", help="Write what is shown as JSON; - is standard output."),
     ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option("--page", metavar="FILE", help="Write the page of a run, to look into in a browser."),
+    ] = None,
     debug: Debug = False,
 ) -> None:
-    """Show a stored result, or a stored run, as tables."""
+    """Show a stored result, or a stored run, as tables; or write a run as a page."""
     with one_sentence(debug):
         from klapper.report import terminal
 
         _require_writable(None, json)
+        _require_page(page, path)
         console = terminal.console(stderr=json == "-")
-        if _is_run(path) and not (path / "result.json").exists():
-            _show_run(path, json, console)
+        if _is_run(path) and (page is not None or not (path / "result.json").exists()):
+            _show_run(path, json, page, console)
             return
         if path.is_dir() and not (path / "result.json").exists():
             raise WrongRequest(f"{path} holds neither result.json nor run.h5.")
@@ -156,6 +260,45 @@ def show(
         terminal.show(record, _known(record), console)
         if _is_run(path):
             console.print(f"The run: klapper show {path / 'run.h5'}", style="dim", soft_wrap=True)
+
+
+@app.command()
+def study(
+    path: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The description of the study.")],
+    workers: Annotated[
+        int | None, typer.Option(help="Processes of this machine; as many as it has cores if not given.")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler instead, such as tcp://host:8786.")
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Compute failed points again.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Write figures and report.html here.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Compute what is missing of a study; exit status 1 if a point failed."""
+    with one_sentence(debug):
+        from klapper.studies import StudyError
+        from klapper.studies.file import read_study
+        from klapper.studies.report import write_report
+
+        _require_writable(out, None)
+        try:
+            described, wishes = read_study(path)
+            described.run(workers=workers, cluster=cluster, retry_failed=retry_failed)
+            page = write_report(described, wishes, out) if out else None
+        except StudyError as error:
+            raise WrongRequest(str(error)) from error
+        counts = described.counts()
+        typer.echo(", ".join(f"{count} points {state}" for state, count in counts.items() if count))
+        typer.echo(f"Store: {described.store}")
+        if page is not None:
+            typer.echo(f"Report: {page.resolve()}")
+    if counts["failed"]:
+        raise typer.Exit(CHECK_FAILED)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -207,7 +350,7 @@ def one_sentence(debug: bool) -> Iterator[None]:
 
 def _told(error: Exception) -> tuple[str, int]:
     text = " ".join(str(error).split())
-    if isinstance(error, UnknownExample | ParameterError | DamagedRecord | WrongRequest):
+    if isinstance(error, UnknownExample | ParameterError | DamagedRecord | ScenarioError | WrongRequest):
         return text, WRONG_REQUEST
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}.", WRONG_REQUEST
@@ -224,11 +367,42 @@ def _require_writable(out: Path | None, json: str | None) -> None:
         raise WrongRequest(f"--json {json} cannot be written: give a file in an existing folder, or -.")
 
 
+def _require_page(page: Path | None, path: Path) -> None:
+    """Refuse a page that could not be written, or that is asked of what is no run."""
+    if page is None:
+        return
+    if path.exists() and not _is_run(path):
+        raise WrongRequest(f"--page shows a run, and {path} is none: give a run.h5 or the folder of a run.")
+    if page.is_dir() or not page.parent.is_dir():
+        raise WrongRequest(f"--page {page} cannot be written: give a file in an existing folder.")
+
+
 def _store(out: Path, record: Record, about: About, outcome: "Outcome") -> Path:
     from klapper.report.figures import draw
     from klapper.report.folder import store
 
-    return store(out, record, about, draw(outcome.figures))
+    return store(out, record, about, draw(outcome.figures), _run_pages(record, about, outcome))
+
+
+def _run_pages(record: Record, about: About, outcome: "Outcome") -> dict[str, str]:
+    """The pages of the runs of an outcome, by name."""
+    runs = outcome.shown_runs()
+    if not runs:
+        return {}
+    from klapper.report.run_page import run_page
+    from klapper.report.words import brief
+
+    parameters = {
+        name: f"{brief(value)} {about.parameter_units.get(name, '')}".strip()
+        for name, value in record.parameters.items()
+    }
+    scenes = {name: make() for name, make in outcome.scenes.items() if name in runs}
+    return {
+        name: run_page(
+            run, title=about.title, parameters=parameters, scene=scenes.get(name), name=record.example
+        )
+        for name, run in runs.items()
+    }
 
 
 def _write_json(json: str | None, record: Record) -> None:
@@ -262,7 +436,7 @@ def _is_run(path: Path) -> bool:
     return path.suffix in (".h5", ".hdf5")
 
 
-def _show_run(path: Path, json: str | None, console: "Console") -> None:
+def _show_run(path: Path, json: str | None, page: Path | None, console: "Console") -> None:
     from klapper.results import ResultsError, overview
     from klapper.results import read as read_run
 
@@ -275,6 +449,10 @@ def _show_run(path: Path, json: str | None, console: "Console") -> None:
         console.print("\n" * (number > 0) + title, style="bold cyan")
         for line in lines:
             console.print(f"  {line}", soft_wrap=True)
+    if page is not None:
+        from klapper.report import write_report
+
+        console.print(f"\nPage: {write_report(run, page).resolve()}", soft_wrap=True)
 
 
 def _known(record: Record) -> About:

@@ -18,10 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sparse
 
+from klapper.conservation import conservation
 from klapper.mechanics.determinacy import force_determinacy
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.force_audit import forces_by_state, summary
+from klapper.mechanics.momenta import has_momenta
 from klapper.mechanics.system import System, require_system
 from klapper.progress import Progress, progress_for
 from klapper.results import ENERGY, IMPACT, Layout, Loaded, PartStore, ResultsError, Run, Samples
@@ -162,9 +165,9 @@ class _Loop:
         """A text that differs for another system, scheme or length: by what the system answers at several times."""
         digest = hashlib.blake2b(digest_size=16)
         for answer in _answers(self.system, self.until):
-            array = answer.toarray() if hasattr(answer, "toarray") else np.asarray(answer, dtype=float)
-            digest.update(repr(array.shape).encode())
-            digest.update(np.ascontiguousarray(array, dtype=float).tobytes())
+            for array in _plain(answer):
+                digest.update(repr(array.shape).encode())
+                digest.update(np.ascontiguousarray(array, dtype=float).tobytes())
         for text in (self.layout, self.scheme.name, self.scheme.settings, self.until, self.every):
             digest.update(repr(text).encode())
         return digest.hexdigest()
@@ -359,6 +362,10 @@ class _Loop:
             audit["steps by the general path"] = self.fallbacks
         audit.update(self._force_uniqueness(samples))
         audit.update(_energy_gains(run))
+        moves = has_momenta(self.system) and getattr(self.scheme, "inertia", True)
+        kept = conservation(run, self.system) if moves else None
+        if kept is not None:
+            audit["conservation"] = kept.verdicts
         audit.update(dict(self.findings))
         if not closed and status == "complete":
             status = "failed"
@@ -374,6 +381,8 @@ class _Loop:
             "message": message,
             "audit": audit,
         }
+        if kept is not None:
+            about["conservation"] = kept.plain()
         return Run(self.layout, samples, about)
 
     def _force_uniqueness(self, samples: Samples) -> dict[str, Any]:
@@ -397,7 +406,7 @@ class _Loop:
             )
             if verdict is not None and verdict.changes:
                 found[f"forces {moment}"] = f"{verdict} ({samples.time[k]:.6g} s)"
-        if getattr(self.scheme, "compliant_contacts", False):
+        if getattr(self.scheme, "compliant_contacts", False) or getattr(self.system, "singular_mass", False):
             return found  # forces follow from deformations
         return found | summary(
             forces_by_state(
@@ -446,6 +455,16 @@ class _Gathered:
 def _as_samples(arrays: dict[str, Any]) -> Samples:
     loaded = arrays.get("loaded")
     return Samples(**{**arrays, "loaded": None if loaded is None else Loaded(**loaded)})
+
+
+def _plain(answer: Any) -> Iterator[np.ndarray]:
+    """Arrays that tell a matrix; sparse ones by their entries, so that large ones stay small."""
+    if not sparse.issparse(answer):
+        yield np.asarray(answer, dtype=float)
+        return
+    rows = sparse.csr_array(answer)
+    rows.sum_duplicates()
+    yield from (np.array(rows.shape), rows.indptr, rows.indices, rows.data)
 
 
 def _answers(system: System, until: float) -> Iterator[Any]:

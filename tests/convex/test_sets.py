@@ -267,7 +267,9 @@ def test_metric_projection_on_the_cone_equals_a_general_optimiser(aperture, dime
             own = cone.project(point, metric)
             # the apex has no gradient, so the optimiser may stop short of the optimum but never below it
             cost = [0.5 * (x - point) @ metric @ (x - point) for x in (own, found)]
-            assert cost[0] <= cost[1] + 1e-7 * max(1.0, cost[1])
+            assert cone.contains(own, 1e-9)
+            if cone.contains(found, 1e-9):  # SLSQP may end outside the cone, where it is cheaper
+                assert cost[0] <= cost[1] + 1e-7 * max(1.0, cost[1])
             if np.linalg.norm(own) > 1e-3 and cone.contains(found, 1e-6):
                 assert cost[1] <= cost[0] * (1.0 + 1e-3) + 1e-6
 

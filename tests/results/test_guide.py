@@ -20,4 +20,4 @@ def test_the_page_can_be_followed(
     assert "weight of the ball at rest: 19.6" in told
     assert "1.0 m, rad" in told
     made = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*")}
-    assert made == {"ball/run.h5", "mine/run.h5", "positions.png", "forces.png", "ledger.png"}
+    assert made == {"ball/run.h5", "mine/run.h5", "mine/run.log", "positions.png", "forces.png", "ledger.png"}

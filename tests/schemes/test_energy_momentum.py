@@ -201,9 +201,10 @@ def test_linear_systems_step_like_the_trapezoidal_rule() -> None:
 
 
 def test_what_it_cannot_treat_is_refused() -> None:
-    stop = LinearSystem([1.0], stiffness=[1.0], contacts=[Contact("stop", normal=[1.0], gap=1.0)])
-    with pytest.raises(InvalidModel, match="one-sided contacts"):
-        simulate(stop, 1.0, EnergyMomentum(0.1))
+    tangents = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    floor = Contact("floor", normal=[0.0, 0.0, 1.0], gap=1.0, tangents=tangents, friction=0.1)
+    with pytest.raises(InvalidModel, match=r"slide in two directions.*use Moreau"):
+        simulate(LinearSystem(np.ones(3), contacts=[floor]), 1.0, EnergyMomentum(0.1))
     with pytest.raises(InvalidModel, match="forces is 'exact'; allowed are discrete, midpoint, projected"):
         EnergyMomentum(0.1, forces="exact")
     with pytest.raises(InvalidModel, match="step_size is 0"):

@@ -55,3 +55,25 @@ def test_large_and_small_matrices_have_the_same_answer() -> None:
         matrix = sparse.random_array((n, n), density=0.05, rng=rng) + n * sparse.eye_array(n)
         right = rng.standard_normal(n)
         np.testing.assert_allclose(matrix @ factorised(matrix.tocsr())(right), right, atol=1e-12)
+
+
+def test_directions_that_repeat_each_other_leave_the_motion_unique() -> None:
+    a, b, _ = system(30, 4, 7, True)
+    twice = np.hstack([b, b[:, :1]])
+    right = np.random.default_rng(3).standard_normal(34)
+    single = saddle_point(a, b, b, np.ones(4, dtype=bool))(right)
+    found = saddle_point(a, twice, twice, np.ones(5, dtype=bool))(np.append(right, right[30]))
+    np.testing.assert_allclose(found[:30], single[:30], atol=1e-7)
+    assert found[30] + found[34] == pytest.approx(single[30], rel=1e-6)
+
+
+def test_many_right_hand_sides_are_solved_at_once() -> None:
+    random = np.random.default_rng(8)
+    matrix = np.eye(6) * 1e9 + random.standard_normal((6, 6))
+    push = random.standard_normal((6, 2))
+    columns = sparse.csr_array(push)
+    solve = saddle_point(sparse.csr_array(matrix), columns, columns, np.ones(2, dtype=bool))
+    right = random.standard_normal((8, 3))
+    whole = np.block([[matrix, push], [push.T, np.zeros((2, 2))]])
+    np.testing.assert_allclose(solve(right), np.linalg.solve(whole, right), rtol=1e-8)
+    np.testing.assert_allclose(solve(right[:, 0]), solve(right)[:, 0], rtol=1e-12)

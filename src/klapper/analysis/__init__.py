@@ -11,8 +11,10 @@ from klapper.analysis.attractor import (
     order_of_period,
 )
 from klapper.analysis.coexistence import Branch, Coexistence, coexistence
+from klapper.analysis.critical_point import CriticalPoint
 from klapper.analysis.equilibrium import Equilibrium, NoEquilibrium
 from klapper.analysis.equilibrium_set import EquilibriumPiece, EquilibriumSet, equilibrium_set
+from klapper.analysis.follow_load import follow_load
 from klapper.analysis.frequency_response import FrequencyResponse, frequency_response
 from klapper.analysis.harmonic import (
     HarmonicCurve,
@@ -23,6 +25,7 @@ from klapper.analysis.harmonic import (
 )
 from klapper.analysis.iteration_history import IterationHistory, iteration_history
 from klapper.analysis.linear_stability import Stability, critical_value, stability
+from klapper.analysis.load_path import LoadPath, NoStaticState, load_path, static_state
 from klapper.analysis.minimal_coordinates import MinimalCoordinates, minimal_coordinates
 from klapper.analysis.mode_convergence import ModeConvergence, mode_convergence
 from klapper.analysis.periodic import (
@@ -49,6 +52,7 @@ from klapper.analysis.stability_map import (
     stability_over,
 )
 from klapper.analysis.state_change import StateChange, change_of_state
+from klapper.analysis.static_problem import StaticProblem, StaticState
 from klapper.analysis.stationary_branch import StationaryBranch, follow_stationary
 from klapper.analysis.stationary_event import StationaryEvent
 from klapper.analysis.stationary_state import stationary_state, stationary_states
@@ -61,6 +65,7 @@ __all__ = [
     "BorderCurve",
     "Branch",
     "Coexistence",
+    "CriticalPoint",
     "Equilibrium",
     "EquilibriumPiece",
     "EquilibriumSet",
@@ -69,12 +74,14 @@ __all__ = [
     "HarmonicCurve",
     "HarmonicResponse",
     "IterationHistory",
+    "LoadPath",
     "MinimalCoordinates",
     "ModeConvergence",
     "MotionEvent",
     "NoBalance",
     "NoEquilibrium",
     "NoPeriodicMotion",
+    "NoStaticState",
     "PeriodicBranch",
     "PeriodicMotion",
     "Section",
@@ -86,6 +93,8 @@ __all__ = [
     "StabilityCourse",
     "StabilityMap",
     "StateChange",
+    "StaticProblem",
+    "StaticState",
     "StationaryBranch",
     "StationaryEvent",
     "Stroboscope",
@@ -101,11 +110,13 @@ __all__ = [
     "find_attractor",
     "flow_map",
     "follow_harmonic",
+    "follow_load",
     "follow_periodic",
     "follow_stationary",
     "frequency_response",
     "harmonic_response",
     "iteration_history",
+    "load_path",
     "minimal_coordinates",
     "mode_convergence",
     "order_of_period",
@@ -115,6 +126,7 @@ __all__ = [
     "stability",
     "stability_map",
     "stability_over",
+    "static_state",
     "stationary_state",
     "stationary_states",
 ]

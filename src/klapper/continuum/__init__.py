@@ -1,8 +1,21 @@
 """Bodies at large strains: meshes, hyperelastic laws, loads, supports, and systems of them."""
 
+from klapper.continuum.body import Body
+from klapper.continuum.cable import Cable
+from klapper.continuum.contact import (
+    Interface,
+    Mortar,
+    NodeToSegment,
+    SurfacePressure,
+    Tie,
+    contact_pressure,
+    fitted,
+)
 from klapper.continuum.laws import Law, MooneyRivlin, NeoHooke, PlaneStress, SaintVenantKirchhoff
+from klapper.continuum.line_mesh import LineMesh, circle, polyline
 from klapper.continuum.loads import Gravity, NodeForce, Pressure, Torque, Traction
 from klapper.continuum.mesh import Mesh
+from klapper.continuum.mesh_files import read_mesh, read_meshes, write_mesh
 from klapper.continuum.mesh_shapes import annulus, block
 from klapper.continuum.solid import Solid
 from klapper.continuum.supports import Support
@@ -10,22 +23,37 @@ from klapper.continuum.system import Continuum, rigid_velocity
 from klapper.continuum.walls import Wall
 
 __all__ = [
+    "Body",
+    "Cable",
     "Continuum",
     "Gravity",
+    "Interface",
     "Law",
+    "LineMesh",
     "Mesh",
     "MooneyRivlin",
+    "Mortar",
     "NeoHooke",
     "NodeForce",
+    "NodeToSegment",
     "PlaneStress",
     "Pressure",
     "SaintVenantKirchhoff",
     "Solid",
     "Support",
+    "SurfacePressure",
+    "Tie",
     "Torque",
     "Traction",
     "Wall",
     "annulus",
     "block",
+    "circle",
+    "contact_pressure",
+    "fitted",
+    "polyline",
+    "read_mesh",
+    "read_meshes",
     "rigid_velocity",
+    "write_mesh",
 ]

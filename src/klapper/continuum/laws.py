@@ -193,6 +193,19 @@ class PlaneStress(Law):
         return full
 
 
+def coefficients(law: Law) -> np.ndarray | None:
+    """(k, m, a₁, a₂, b, c) [N/m²] of :mod:`klapper.continuum.kernels.hyperelastic` for the laws of this file, None for
+    laws of other classes, which only themselves know."""
+    if type(law) is SaintVenantKirchhoff:
+        return np.array([law.lame, law.shear, 0.0, 0.0, 0.0, 0.0])
+    if type(law) is NeoHooke:
+        return np.array([0.0, 0.0, 0.5 * law.shear, 0.0, -law.shear, law.lame])
+    if type(law) is MooneyRivlin:
+        one, two = law._first, law._second
+        return np.array([0.0, 0.0, one, two, -2.0 * (one + 2.0 * two), law._volumetric])
+    return None
+
+
 def trace(metric: np.ndarray) -> np.ndarray:
     """I₁ = tr C (p,), with C₃₃ = 1 in the plane."""
     d = dimension_of(metric)

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from klapper.continuum.elements import Element, element_named
-from klapper.continuum.solid import Solid
+from klapper.continuum.body import Body
+from klapper.continuum.elements import Element
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.signals import Signal, as_signal
 
@@ -34,9 +34,9 @@ class Gravity:
 
     acceleration: Any
 
-    def dead(self, solids: Sequence[Solid]) -> dict[str, tuple[Signal, np.ndarray]]:
-        signal = _vector(self.acceleration, solids[0].dimension, "gravity")
-        return {solid.name: (signal, solid.density * solid.volume_load()) for solid in solids}
+    def dead(self, bodies: Sequence[Body]) -> dict[str, tuple[Signal, np.ndarray]]:
+        signal = _vector(self.acceleration, bodies[0].dimension, "gravity")
+        return {body.name: (signal, body.density * body.volume_load()) for body in bodies}
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +47,12 @@ class Traction:
     surface: str
     traction: Any
 
-    def dead(self, solids: Sequence[Solid]) -> dict[str, tuple[Signal, np.ndarray]]:
-        solid = named(solids, self.body)
+    def dead(self, bodies: Sequence[Body]) -> dict[str, tuple[Signal, np.ndarray]]:
+        body = named(bodies, self.body)
         return {
             self.body: (
-                _vector(self.traction, solid.dimension, "traction"),
-                surface_load(solid, self.surface),
+                _vector(self.traction, body.dimension, "traction"),
+                surface_load(body, self.surface),
             )
         }
 
@@ -65,26 +65,27 @@ class NodeForce:
     nodes: Any
     force: Any
 
-    def dead(self, solids: Sequence[Solid]) -> dict[str, tuple[Signal, np.ndarray]]:
-        solid = named(solids, self.body)
-        share = np.zeros(len(solid.mesh.nodes))
-        share[node_numbers(solid, self.nodes)] = 1.0
-        return {self.body: (_vector(self.force, solid.dimension, "force"), share)}
+    def dead(self, bodies: Sequence[Body]) -> dict[str, tuple[Signal, np.ndarray]]:
+        body = named(bodies, self.body)
+        share = np.zeros(len(body.mesh.nodes))
+        share[node_numbers(body, self.nodes)] = 1.0
+        return {self.body: (_vector(self.force, body.dimension, "force"), share)}
 
 
 class FollowingLoad(Protocol):
     """A load whose direction follows the motion: its size over time, and what it does when its size is one."""
 
-    body: str
+    @property
+    def body(self) -> str: ...
 
     @property
     def size(self) -> Signal: ...
 
-    def places(self, solid: Solid) -> np.ndarray:
+    def places(self, body: Body) -> np.ndarray:
         """Coordinates (e, s) of the body on which it acts."""
         ...
 
-    def following(self, solid: Solid, position: np.ndarray) -> Following: ...
+    def following(self, body: Body, position: np.ndarray) -> Following: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,13 +100,12 @@ class Pressure:
     def size(self) -> Signal:
         return _scalar(self.pressure, "pressure")
 
-    def places(self, solid: Solid) -> np.ndarray:
-        return facet_places(solid, self.surface)
+    def places(self, body: Body) -> np.ndarray:
+        return facet_places(body, self.surface)
 
-    def following(self, solid: Solid, position: np.ndarray) -> Following:
-        facets = solid.mesh.surface(self.surface)
-        element = element_named(solid.mesh.element.facet)
-        return _pressed(element, position[facets], solid.thickness if solid.dimension == 2 else 1.0)
+    def following(self, body: Body, position: np.ndarray) -> Following:
+        facets = body.mesh.surface(self.surface)
+        return _pressed(body.mesh.facet, position[facets], body.thickness if body.dimension == 2 else 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,12 +120,12 @@ class Torque:
     def size(self) -> Signal:
         return _scalar(self.moment, "moment")
 
-    def places(self, solid: Solid) -> np.ndarray:
-        nodes = solid.mesh.surface_nodes(self.surface)
-        return (nodes[:, None] * solid.dimension + np.arange(2)).reshape(1, -1)
+    def places(self, body: Body) -> np.ndarray:
+        nodes = body.mesh.surface_nodes(self.surface)
+        return (nodes[:, None] * body.dimension + np.arange(2)).reshape(1, -1)
 
-    def following(self, solid: Solid, position: np.ndarray) -> Following:
-        nodes = solid.mesh.surface_nodes(self.surface)
+    def following(self, body: Body, position: np.ndarray) -> Following:
+        nodes = body.mesh.surface_nodes(self.surface)
         count = len(nodes)
         arm = position[nodes, :2] - position[nodes, :2].mean(axis=0)
         square = float(np.sum(arm**2))
@@ -135,41 +135,41 @@ class Torque:
         return Following(turned[None] / square, slope[None])
 
 
-def surface_load(solid: Solid, surface: str) -> np.ndarray:
+def surface_load(body: Body, surface: str) -> np.ndarray:
     """∫ N_A dA₀ (n,) [m²] over an undeformed surface."""
-    facets, element = solid.mesh.surface(surface), element_named(solid.mesh.element.facet)
+    facets, element = body.mesh.surface(surface), body.mesh.facet
     points, weights = element.mass
-    along = np.einsum("fki,gka->fgia", solid.mesh.nodes[facets], element.gradients(points))
+    along = np.einsum("fki,gka->fgia", body.mesh.nodes[facets], element.gradients(points))
     area = np.sqrt(np.linalg.det(np.einsum("fgia,fgib->fgab", along, along)))
     share = np.einsum("fg,ga->fa", area * weights, element.values(points))
-    if solid.dimension == 2:
-        share = share * solid.thickness
-    return np.bincount(facets.ravel(), share.ravel(), minlength=len(solid.mesh.nodes))
+    if body.dimension == 2:
+        share = share * body.thickness
+    return np.bincount(facets.ravel(), share.ravel(), minlength=len(body.mesh.nodes))
 
 
-def facet_places(solid: Solid, surface: str) -> np.ndarray:
+def facet_places(body: Body, surface: str) -> np.ndarray:
     """Coordinates (f, kf d) of the facets of a surface, within the body."""
-    facets, d = solid.mesh.surface(surface), solid.dimension
+    facets, d = body.mesh.surface(surface), body.dimension
     return (facets[:, :, None] * d + np.arange(d)).reshape(len(facets), -1)
 
 
-def named(solids: Sequence[Solid], name: str) -> Solid:
+def named(bodies: Sequence[Body], name: str) -> Body:
     """The body of a name."""
-    for solid in solids:
-        if solid.name == name:
-            return solid
-    raise InvalidModel(f"there is no body '{name}'; there are {', '.join(solid.name for solid in solids)}.")
+    for body in bodies:
+        if body.name == name:
+            return body
+    raise InvalidModel(f"there is no body '{name}'; there are {', '.join(body.name for body in bodies)}.")
 
 
-def node_numbers(solid: Solid, given: Any) -> np.ndarray:
+def node_numbers(body: Body, given: Any) -> np.ndarray:
     """Node numbers: of a surface by its name, or numbers themselves."""
     if isinstance(given, str):
-        return solid.mesh.surface_nodes(given)
+        return body.mesh.surface_nodes(given)
     nodes = np.atleast_1d(np.asarray(given))
-    if nodes.dtype.kind not in "iu" or nodes.min() < 0 or nodes.max() >= len(solid.mesh.nodes):
+    if nodes.dtype.kind not in "iu" or nodes.min() < 0 or nodes.max() >= len(body.mesh.nodes):
         raise InvalidModel(
-            f"nodes of '{solid.name}' are {given!r}; allowed are the name of a surface, or numbers from 0 to "
-            f"{len(solid.mesh.nodes) - 1}."
+            f"nodes of '{body.name}' are {given!r}; allowed are the name of a surface, or numbers from 0 to "
+            f"{len(body.mesh.nodes) - 1}."
         )
     return nodes
 

@@ -62,6 +62,11 @@ class Mesh:
     def dimension(self) -> int:
         return self.nodes.shape[1]
 
+    @property
+    def facet(self) -> Element:
+        """The element on its facets."""
+        return element_named(self.element.facet)
+
     def jacobians(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """∂X/∂ξ (e, g, d, d) and its determinant (e, g) at points (g, d) of every cell."""
         matrix = np.einsum("eki,gkj->egij", self.nodes[self.cells], self.element.gradients(points))

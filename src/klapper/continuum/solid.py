@@ -8,14 +8,16 @@ then Σ f_A · Δq_A = ΔV, Σ f_A = 0 and Σ q_A × f_A = 0 hold exactly, for e
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
+from klapper.continuum.body import Body, Pull
 from klapper.continuum.kernels import cells as kernels
-from klapper.continuum.laws import Law, PlaneStress
+from klapper.continuum.kernels.passes import BETWEEN, MEAN, PLAIN
+from klapper.continuum.laws import Law, PlaneStress, coefficients
 from klapper.continuum.mesh import Mesh
+from klapper.continuum.passes import Passes
 from klapper.continuum.threads import shared
 from klapper.continuum.voigt import embedded, from_stress_like
 from klapper.mechanics.discrete_gradient import discrete_gradient, discrete_gradient_slope
@@ -23,14 +25,7 @@ from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.signals import number
 
 
-class Pull(NamedTuple):
-    """Element vectors (e, k d) [N] and element matrices (e, k d, k d) [N/m] or None."""
-
-    force: np.ndarray
-    stiffness: np.ndarray | None
-
-
-class Solid:
+class Solid(Body):
     """A body made of one law.
 
     ``mesh``       in its reference configuration, free of stress
@@ -44,6 +39,8 @@ class Solid:
     >>> float(bar.energy(bar.mesh.nodes * [1.1, 1.0]).round(6))  # ½ E ((λ² − 1)/2)² L A
     1.1025
     """
+
+    mesh: Mesh
 
     def __init__(
         self,
@@ -64,24 +61,22 @@ class Solid:
         self.density = number(density, "density", "numbers above 0, in kg/m³", above=0.0)
         self.thickness = number(thickness, "thickness", "numbers above 0, in m", above=0.0)
         self._gradients, self._weights = self._reference()
-
-    @property
-    def dimension(self) -> int:
-        return self.mesh.dimension
+        law_coefficients = coefficients(self.law)
+        self._passes = (
+            None
+            if law_coefficients is None
+            else Passes(mesh.cells, self._gradients, self._weights, law_coefficients)
+        )
 
     @property
     def total_mass(self) -> float:
         """[kg]."""
         return self.density * self.mesh.volume * (self.thickness if self.dimension == 2 else 1.0)
 
-    @cached_property
-    def places(self) -> np.ndarray:
-        """Coordinates (e, k d) of each cell, node by node, within the body."""
-        d = self.dimension
-        return (self.mesh.cells[:, :, None] * d + np.arange(d)).reshape(len(self.mesh.cells), -1)
-
     def energy(self, position: np.ndarray) -> float:
         """V [J] at node positions (n, d) [m]."""
+        if self._passes is not None:
+            return self._passes.energy(position)
         density = self.law.energy(_flat(self._metric(position)))
         return float(np.sum(density * self._weights.ravel()))
 
@@ -91,6 +86,8 @@ class Solid:
 
     def pull(self, position: np.ndarray, *, stiffness: bool = False) -> Pull:
         """∂V/∂q of every cell, and ∂²V/∂q² on request."""
+        if self._passes is not None:
+            return self._passes.pull(position, position, PLAIN, stiffness=stiffness)
         gradient = self.deformation(position)
         strain = _metric(gradient)
         stress = self.law.stress(_flat(strain)).reshape(strain.shape)
@@ -99,6 +96,8 @@ class Solid:
 
     def pull_between(self, before: np.ndarray, after: np.ndarray, *, stiffness: bool = False) -> Pull:
         """The discrete gradient of V between two configurations, and its derivative by the second one."""
+        if self._passes is not None:
+            return self._passes.pull(before, after, BETWEEN, stiffness=stiffness)
         first, second = self.deformation(before), self.deformation(after)
         c0, c1 = _flat(_metric(first)), _flat(_metric(second))
         mean, change = 0.5 * (c0 + c1), c1 - c0
@@ -115,8 +114,9 @@ class Solid:
 
     def pull_at_mean(self, before: np.ndarray, after: np.ndarray, *, stiffness: bool = False) -> Pull:
         """∂V/∂q at the mean of two configurations (midpoint rule), and its derivative by the second one."""
-        found = self.pull(0.5 * (before + after), stiffness=stiffness)
-        return found if found.stiffness is None else Pull(found.force, 0.5 * found.stiffness)
+        if self._passes is not None:
+            return self._passes.pull(before, after, MEAN, stiffness=stiffness)
+        return super().pull_at_mean(before, after, stiffness=stiffness)
 
     def mass(self, *, lumped: bool = False) -> np.ndarray:
         """Element matrices (e, k d, k d) [kg]; ``lumped``: their diagonals, scaled to the mass of the element."""

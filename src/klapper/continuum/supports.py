@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from klapper.continuum.body import Body
 from klapper.continuum.loads import node_numbers
-from klapper.continuum.solid import Solid
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.signals import Signal, as_signal, number
 
@@ -37,8 +37,8 @@ class Support:
         if self.until != np.inf:
             number(self.until, "until", "times, in s")
 
-    def held(self, solid: Solid) -> HeldNodes:
-        d = solid.dimension
+    def held(self, body: Body) -> HeldNodes:
+        d = body.dimension
         directions = np.arange(d) if self.directions is None else np.asarray(self.directions)
         if directions.dtype.kind not in "iu" or not np.all((directions >= 0) & (directions < d)):
             raise InvalidModel(
@@ -47,7 +47,7 @@ class Support:
         moved = as_signal(self.displacement, "displacement")
         if moved.shape not in ((), (d,)):
             raise InvalidModel(f"displacement has shape {moved.shape}; expected one number or ({d},).")
-        nodes = node_numbers(solid, self.nodes)
+        nodes = node_numbers(body, self.nodes)
         return HeldNodes(
             self.body, np.repeat(nodes, len(directions)), np.tile(directions, len(nodes)), moved, self.until
         )

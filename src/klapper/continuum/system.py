@@ -14,16 +14,28 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.continuum.body import Body, Pull
+from klapper.continuum.contact.contacts import ContinuumContacts
+from klapper.continuum.contact.interface import Interface
+from klapper.continuum.contact.pairing import Pairing
+from klapper.continuum.contact.tying import Tie, TiedNodes
 from klapper.continuum.loads import FollowingLoad, Gravity, NodeForce, Traction, named
+from klapper.continuum.massless import extrapolation
 from klapper.continuum.pattern import Pattern
-from klapper.continuum.solid import Pull, Solid
 from klapper.continuum.supports import HeldNodes, Support
 from klapper.continuum.walls import Wall, WallContacts
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.signals import Signal, finite, number
-from klapper.mechanics.system import Directions, State, System, Tangents, check_start
+from klapper.mechanics.system import Directions, State, System, Tangents, check_geometry
 
 DeadLoad = Gravity | Traction | NodeForce
+
+
+class Load(NamedTuple):
+    """Forces (n,) [N] of all loads, and their derivative (n, n) [N/m] by the positions, None if all are dead."""
+
+    force: np.ndarray
+    slope: Any
 
 
 class ForceBetween(NamedTuple):
@@ -34,27 +46,33 @@ class ForceBetween(NamedTuple):
 
 
 class Continuum(System):
-    """Hyperelastic bodies with loads, supports and walls.
+    """Hyperelastic bodies with loads, supports, walls, contact between them and ties.
 
-    ``solids``    bodies, all in the plane or all in space, of different names
+    ``solids``    bodies, ``Solid`` or ``Cable``, all in the plane or all in space, of different names
     ``loads``     ``Gravity``, ``Traction``, ``NodeForce``, ``Pressure``, ``Torque``
     ``supports``  ``Support``: nodes that are held or moved
     ``walls``     ``Wall``: rigid half-spaces that nodes may touch
+    ``interfaces``  ``NodeToSegment`` or ``Mortar``: surfaces of bodies that may touch
+    ``ties``      ``Tie``: surfaces that stay together
     ``position``  by body: start (n, d) [m], the reference configuration if not given
     ``velocity``  by body: start (n, d) or one vector (d,) [m/s], at rest if not given
     ``lumped``    a diagonal mass matrix
+    ``massless``  (body, surface) pairs whose nodes carry no mass, see :mod:`klapper.continuum.massless`
     """
 
     def __init__(
         self,
-        solids: Sequence[Solid],
+        solids: Sequence[Body],
         *,
         loads: Sequence[DeadLoad | FollowingLoad] = (),
         supports: Sequence[Support] = (),
         walls: Sequence[Wall] = (),
+        interfaces: Sequence[Interface] = (),
+        ties: Sequence[Tie] = (),
         position: Mapping[str, Any] | None = None,
         velocity: Mapping[str, Any] | None = None,
         lumped: bool = False,
+        massless: Sequence[tuple[str, str]] = (),
         time: float = 0.0,
         penetration: float = 1e-9,
         name: str = "continuum",
@@ -77,19 +95,29 @@ class Continuum(System):
         self._held: tuple[HeldNodes, ...] = tuple(
             each.held(named(self.solids, each.body)) for each in supports
         )
-        self.constraints = tuple(name for held in self._held for name in held.names())
+        reference = self._reference.reshape(-1, self.dimension)
+        self._tied: tuple[TiedNodes, ...] = tuple(
+            each.rows(self.solids, self.offsets, reference) for each in ties
+        )
+        named_parts = [part.names() for part in self._held] + [part.names() for part in self._tied]
+        self.constraints = tuple(name for names in named_parts for name in names)
         if len(set(self.constraints)) < len(self.constraints):
             raise InvalidModel(
-                "two supports hold the same node in the same direction; leave one of them out."
+                "two supports or ties hold the same node in the same direction; leave one of them out."
             )
-        self.contacts = WallContacts(walls, self.solids, self.offsets)
-        self._lumped = lumped
+        self.contacts = ContinuumContacts(
+            WallContacts(walls, self.solids, self.offsets), interfaces, self.solids, self.offsets, reference
+        )
+        if lumped and massless:
+            raise InvalidModel("a lumped mass cannot be taken from a surface; leave lumped or massless out.")
+        self._lumped, self._massless = lumped, self._extrapolation(massless)
         self.start = State(
             number(time, "time"),
             self._by_body(position, True).ravel(),
             self._by_body(velocity, False).ravel(),
         )
-        check_start(self, penetration=penetration)
+        check_geometry(self, penetration=penetration)
+        self._pattern  # noqa: B018 - loads on surfaces that are not there are refused here
 
     def positions(self, q: np.ndarray, body: str) -> np.ndarray:
         """Node positions (n, d) [m] of one body; the same for velocities."""
@@ -105,13 +133,38 @@ class Continuum(System):
         """M (n, n) [kg], constant, with the sparsity of the stiffness unless it is lumped."""
         parts = [solid.mass(lumped=self._lumped) for solid in self.solids]
         matrix = self._pattern.matrix([*parts, *self._no_following()])
+        if self._massless is not None:
+            return (self._massless.T @ matrix @ self._massless).tocsr()
         if self._lumped:
             return sparse.diags_array(matrix.diagonal()).tocsr()
         return matrix
 
+    @property
+    def singular_mass(self) -> bool:
+        """Whether some nodes carry no mass."""
+        return self._massless is not None
+
+    def carried_velocity(self, v: np.ndarray) -> np.ndarray:
+        """Velocities (n,) in which nodes without mass move with those that carry theirs: the same momentum."""
+        return v if self._massless is None else self._massless @ v
+
     def force(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         pulls = [solid.pull(self.positions(q, solid.name)).force for solid in self.solids]
         return self._load(t, q) - self._pattern.vector([*pulls, *self._no_forces()])
+
+    def load_at(self, t: float, q: np.ndarray) -> Load:
+        """All loads at a time [s] and a configuration: that part of the force which a load factor scales."""
+        force = self._load(t, q)
+        if not self.following:
+            return Load(force, None)
+        rows, columns = [], []
+        for load in self.following:
+            places = load.places(named(self.solids, load.body)) + self.dimension * self.offsets[load.body]
+            rows.append(np.repeat(places, places.shape[1], axis=1).ravel())
+            columns.append(np.tile(places, (1, places.shape[1])).ravel())
+        values = np.concatenate([np.ravel(slope) for slope in self._following_slopes(t, q)])
+        where = (np.concatenate(rows), np.concatenate(columns))
+        return Load(force, sparse.csr_array((values, where), shape=(self.size, self.size)))
 
     def stiffness(self, q: np.ndarray) -> sparse.csr_array:
         """∂²V/∂q² (n, n) [N/m] of the bodies."""
@@ -169,21 +222,39 @@ class Continuum(System):
 
     def angular_momentum(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """J about the origin [kg m²/s]: (1,) in the plane, (3,) in space."""
-        momentum = (self.mass_matrix @ v).reshape(-1, self.dimension)
-        place = q.reshape(-1, self.dimension)
+        return self.resultants(q, self.mass_matrix @ v)[1]
+
+    def resultants(self, q: np.ndarray, force: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Sum (d,) [N] of forces (n,) on the coordinates, and their moment about the origin [N m]."""
+        place, parts = q.reshape(-1, self.dimension), force.reshape(-1, self.dimension)
         if self.dimension == 2:
-            return np.array([np.sum(place[:, 0] * momentum[:, 1] - place[:, 1] * momentum[:, 0])])
-        return np.cross(place, momentum).sum(axis=0)
+            moment = np.array([np.sum(place[:, 0] * parts[:, 1] - place[:, 1] * parts[:, 0])])
+        else:
+            moment = np.cross(place, parts).sum(axis=0)
+        return parts.sum(axis=0), moment
+
+    def pair(self, t: float, q: np.ndarray, travel: float, start: np.ndarray) -> Pairing:
+        """Which parts meet at q, when nothing moved farther than ``travel`` [m] since ``start`` (n,)."""
+        return self.contacts.pair(q, travel, start)
+
+    def near(self, t: float, q: np.ndarray) -> np.ndarray:
+        return self.contacts.near(q)
 
     def gaps(self, t: float, q: np.ndarray, which: np.ndarray) -> np.ndarray:
-        return self.contacts.gaps(q.reshape(-1, self.dimension), which)
+        return self.contacts.gaps(q, which)
 
     def directions(self, t: float, q: np.ndarray, which: np.ndarray) -> Directions:
-        return self.contacts.directions(self.size, which)
+        return self.contacts.directions(q, which)
+
+    def contact_hessian(self, t: float, q: np.ndarray, which: np.ndarray, force: np.ndarray) -> Any:
+        """Σ force_k ∂²g_k/∂q² (n, n) [N/m]."""
+        return self.contacts.hessian(q, which, force)
 
     def curvature(
         self, t: float, q: np.ndarray, v: np.ndarray, which: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
+        if not self.contacts.affine:
+            return super().curvature(t, q, v, which)
         return np.zeros(len(which)), np.zeros(len(which) * self.contacts.tangential)
 
     affine_constraints = True
@@ -195,6 +266,7 @@ class Continuum(System):
             at = self._held_places(held)
             violation = q[at] - self._reference[at] - held.displacement(t)
             parts.append(violation if t < held.until else np.zeros(len(at)))
+        parts += [(tied.coefficients @ q.reshape(-1, self.dimension)).ravel() for tied in self._tied]
         return np.concatenate(parts)
 
     def constraint_directions(self, t: float, q: np.ndarray) -> tuple[sparse.csc_array, np.ndarray]:
@@ -205,13 +277,18 @@ class Continuum(System):
         rate = [np.zeros(0), *(-h.displacement(t, rate=True) * (t < h.until) for h in self._held)]
         count = len(places)
         columns = sparse.csc_array((value, places, np.arange(count + 1)), shape=(self.size, count))
-        return columns, np.concatenate(rate)
+        if not self._tied:
+            return columns, np.concatenate(rate)
+        tied = [part.directions() for part in self._tied]
+        rate.append(np.zeros(sum(part.shape[1] for part in tied)))
+        return sparse.hstack([columns, *tied], format="csc"), np.concatenate(rate)
 
     def constraint_curvature(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         parts = [np.zeros(0)]
         for held in self._held:
             moved = np.broadcast_to(held.moved.acceleration(t), (self.dimension,))[held.directions]
             parts.append(-moved * (t < held.until))
+        parts.append(np.zeros(sum(len(tied.names()) for tied in self._tied)))
         return np.concatenate(parts)
 
     def __repr__(self) -> str:
@@ -228,6 +305,21 @@ class Continuum(System):
         for load in self.following:
             places.append(load.places(named(self.solids, load.body)) + d * self.offsets[load.body])
         return Pattern.of(self.size, places)
+
+    def _extrapolation(self, massless: Sequence[tuple[str, str]]) -> sparse.csr_array | None:
+        """P (n, n) of all surfaces without mass."""
+        if not len(massless):
+            return None
+        count = self.size // self.dimension
+        total = sparse.eye_array(count, format="csr")
+        for body, surface in massless:
+            first, solid = self.offsets[named(self.solids, body).name], named(self.solids, body)
+            before, behind = first, count - first - len(solid.mesh.nodes)
+            total = total @ sparse.block_diag(
+                [sparse.eye_array(before), extrapolation(solid, surface), sparse.eye_array(behind)],
+                format="csr",
+            )
+        return sparse.csr_array(sparse.kron(total, sparse.eye_array(self.dimension)))
 
     def _held_places(self, held: HeldNodes) -> np.ndarray:
         return (held.nodes + self.offsets[held.body]) * self.dimension + held.directions
@@ -309,7 +401,7 @@ class Continuum(System):
         return np.concatenate(parts)
 
 
-def rigid_velocity(solid: Solid, velocity: Any, spin: float) -> np.ndarray:
+def rigid_velocity(solid: Body, velocity: Any, spin: float) -> np.ndarray:
     """(n, d) [m/s] of a body that moves with ``velocity`` (d,) and turns about its middle with ``spin`` [rad/s]."""
     share = solid.volume_load()
     centre = share @ solid.mesh.nodes / share.sum()
@@ -319,10 +411,10 @@ def rigid_velocity(solid: Solid, velocity: Any, spin: float) -> np.ndarray:
     return turned + np.asarray(velocity, dtype=float)
 
 
-def _different(solids: Sequence[Solid]) -> tuple[Solid, ...]:
+def _different(solids: Sequence[Body]) -> tuple[Body, ...]:
     listed = tuple(solids) if isinstance(solids, Sequence) else (solids,)
-    if not listed or not all(isinstance(solid, Solid) for solid in listed):
-        raise InvalidModel("a continuum needs a list of at least one Solid.")
+    if not listed or not all(isinstance(solid, Body) for solid in listed):
+        raise InvalidModel("a continuum needs a list of at least one Solid or Cable.")
     names = [solid.name for solid in listed]
     if len(set(names)) < len(names):
         raise InvalidModel(

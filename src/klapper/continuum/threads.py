@@ -8,12 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
-_WORTH = 4000  # items from which on a second thread pays
+WORTH = 4000  # cells from which on a second thread pays
 
 
-def shared(kernel: Callable[..., None], count: int, *arguments: Any) -> None:
-    """kernel(begin, end, …) for all items 0 … count − 1; kernels hold no lock and write to items of their own."""
-    workers = _workers() if count >= _WORTH else 1
+def shared(kernel: Callable[..., None], count: int, *arguments: Any, worth: int = WORTH) -> None:
+    """kernel(begin, end, …) for all items 0 … count − 1; kernels hold no lock and write to items of their own.
+
+    Fewer items than ``worth`` are left to one thread.
+    """
+    workers = min(_workers(), count) if count >= worth else 1
     if workers == 1:
         kernel(0, count, *arguments)
         return

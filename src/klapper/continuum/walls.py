@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.continuum.body import Body
 from klapper.continuum.loads import named, node_numbers
-from klapper.continuum.solid import Solid
 from klapper.mechanics.contacts import Laws
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.signals import finite, number
@@ -45,14 +45,14 @@ class WallContacts:
     ``offsets`` is the number of the first node of each body.
     """
 
-    def __init__(self, walls: Sequence[Wall], solids: Sequence[Solid], offsets: dict[str, int]) -> None:
-        d = solids[0].dimension
+    def __init__(self, walls: Sequence[Wall], bodies: Sequence[Body], offsets: dict[str, int]) -> None:
+        d = bodies[0].dimension
         self.tangential, self.constant = d - 1, True
         self._d = d
         nodes, labels, normals, heights, frictions, restitutions, belts = [], [], [], [], [], [], []
         for wall in walls:
-            solid = named(solids, wall.body)
-            chosen = node_numbers(solid, wall.nodes)
+            body = named(bodies, wall.body)
+            chosen = node_numbers(body, wall.nodes)
             normal = finite(wall.normal, "normal", (d,))
             if not np.any(normal):
                 raise InvalidModel(
@@ -74,13 +74,13 @@ class WallContacts:
             frictions.append(np.full(len(chosen), mu))
             restitutions.append(np.full(len(chosen), epsilon))
         self._names = tuple(labels)
-        self._nodes = np.concatenate([np.zeros(0, dtype=int), *nodes])
-        self._normal = np.concatenate([np.zeros((0, d)), *normals])
-        self._height = np.concatenate([np.zeros(0), *heights])
+        self.nodes = np.concatenate([np.zeros(0, dtype=int), *nodes])
+        self.normal = np.concatenate([np.zeros((0, d)), *normals])
+        self.height = np.concatenate([np.zeros(0), *heights])
         self._friction = np.concatenate([np.zeros(0), *frictions])
         self._restitution = np.concatenate([np.zeros(0), *restitutions])
-        self._tangents = _tangents(self._normal)
-        self._belt = -np.einsum("cdi,ci->cd", self._tangents, np.concatenate([np.zeros((0, d)), *belts]))
+        self.tangents = _tangents(self.normal)
+        self.belt = -np.einsum("cdi,ci->cd", self.tangents, np.concatenate([np.zeros((0, d)), *belts]))
         if not self._friction.any():
             self.tangential = 0
 
@@ -99,21 +99,21 @@ class WallContacts:
 
     def gaps(self, position: np.ndarray, which: np.ndarray) -> np.ndarray:
         """(k,) [m] at node positions (n, d)."""
-        return np.einsum("ci,ci->c", self._normal[which], position[self._nodes[which]]) - self._height[which]
+        return np.einsum("ci,ci->c", self.normal[which], position[self.nodes[which]]) - self.height[which]
 
     def directions(self, size: int, which: np.ndarray) -> Directions:
         """Directions over ``size`` coordinates."""
         k, d, t = len(which), self._d, self.tangential
-        rows = self._nodes[which][:, None] * d + np.arange(d)
+        rows = self.nodes[which][:, None] * d + np.arange(d)
         normal = sparse.csc_array(
-            (self._normal[which].ravel(), rows.ravel(), np.arange(k + 1) * d), shape=(size, k)
+            (self.normal[which].ravel(), rows.ravel(), np.arange(k + 1) * d), shape=(size, k)
         )
-        tangents = self._tangents[which, :t]
+        tangents = self.tangents[which, :t]
         tangential = sparse.csc_array(
             (tangents.ravel(), np.repeat(rows, t, axis=0).ravel(), np.arange(k * t + 1) * d),
             shape=(size, k * t),
         )
-        return Directions(normal, np.zeros(k), tangential, self._belt[which, :t].ravel())
+        return Directions(normal, np.zeros(k), tangential, self.belt[which, :t].ravel())
 
 
 def _tangents(normal: np.ndarray) -> np.ndarray:

@@ -27,6 +27,9 @@ from klapper.report.record import About, Record, plain
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from klapper.report import Scene
+    from klapper.results import Run
+
 __all__ = ["Check", "Example", "Outcome", "Parameter", "ParameterError", "example"]
 
 P = ParamSpec("P")
@@ -42,6 +45,8 @@ class Outcome:
     have one. ``audit`` says how far the numbers can be trusted: solver, residuals, uniqueness in words; it
     may be nested. ``figures`` maps a name (letters, digits, hyphens) to a function that draws into an empty
     matplotlib ``Figure``; its docstring is the caption. Figures are drawn only when they are asked for.
+    ``runs`` get a page each, to look into; without them it is the runs whose ``run.plot`` figures are among the
+    figures, called "run", "run-2" …. ``scenes`` maps the name of a run to a function that gives its moving picture.
     """
 
     numbers: Mapping[str, Any]
@@ -49,19 +54,32 @@ class Outcome:
     audit: Mapping[str, Any] = field(default_factory=dict)
     figures: Mapping[str, Callable[["Figure"], None]] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
+    runs: Mapping[str, "Run"] = field(default_factory=dict)
+    scenes: Mapping[str, Callable[[], "Scene"]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if unknown := set(self.units) - set(self.numbers):
             raise ValueError(
                 f"units are given for {', '.join(sorted(unknown))}, which is not among the numbers"
             )
-        for name in self.figures:
-            if not _NAME.fullmatch(name) or name in _RESERVED:
-                raise ValueError(f"a figure cannot be called '{name}': use small letters, digits and hyphens")
+        for kind, names in (("figure", self.figures), ("run", self.runs)):
+            for name in names:
+                if not _NAME.fullmatch(name) or name in _RESERVED:
+                    raise ValueError(
+                        f"a {kind} cannot be called '{name}': use small letters, digits and hyphens"
+                    )
 
     @property
     def passed(self) -> bool:
         return all(check.passed for check in self.checks)
+
+    def shown_runs(self) -> "dict[str, Run]":
+        """The runs that get a page, by name."""
+        from klapper.results.plots import Plots
+
+        owners = [getattr(drawing, "__self__", None) for drawing in self.figures.values()]
+        drawn = list({id(owner.run): owner.run for owner in owners if isinstance(owner, Plots)}.values())
+        return dict(self.runs) or {"run" if k == 0 else f"run-{k + 1}": run for k, run in enumerate(drawn)}
 
 
 @dataclass(frozen=True)

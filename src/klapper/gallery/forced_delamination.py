@@ -44,7 +44,7 @@ COARSE = 40  # samples per period before it has settled, at least
 MIDDLE = np.array([0.5])
 QUICK = 900  # steps per period, at most, of the transient
 STEPS = (900, 1800, 3600)  # per period, in the figure of the discretisation
-POINTS = (5, 7, 11, 19, 39)  # of contact, in the same
+POINTS = (7, 13, 39)  # of contact, in the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -427,7 +427,8 @@ def _draw_settling(figure: "Figure", *, motion: Shaken) -> None:
 
 def _draw_discretisation(figure: "Figure", *, motion: Shaken) -> None:
     """Largest gap in the middle of the joint, mean and spread of the recorded periods: over the steps per period with
-    the points of contact of the example, and over the number of points with its steps and with long ones."""
+    the points of contact of the example and with many, and over the number of points with its steps and with long
+    ones."""
     from klapper.gallery._sketch import BLUE, ORANGE
 
     figure.set_size_inches(8.4, 3.8)

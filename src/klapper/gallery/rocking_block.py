@@ -13,7 +13,7 @@ drifted off the floor by rounding and curvature, it falls for one step and carri
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import acos, acosh, atan2, cos, hypot, sin, sqrt
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -202,13 +202,16 @@ def rocking_block(
     scheme: Annotated[SchemeName, Parameter("method")] = "moreau",
 ) -> Outcome:
     from klapper.gallery._run import ledger_check, run_audit, run_figures, run_named
+    from klapper.gallery._scenes import planar_scene
+    from klapper.report import rectangle as outline
 
     block = Block(width, height, tilt, mu, mass, gravity)
     if step > block.longest_step:
         raise ParameterError(
             f"step must be at most {block.longest_step:.4g} s to resolve the fall of this block, not {step:g}."
         )
-    run = run_named(block.system(), until, scheme, step)
+    system: Any = block.system()
+    run = run_named(system, until, scheme, step)
     rocks = _Rocks(block, run)
     return Outcome(
         numbers={
@@ -246,6 +249,8 @@ def rocking_block(
             "motion": partial(_draw_motion, rocks=rocks),
             **run_figures(run),
         },
+        runs={"run": run},
+        scenes={"run": partial(planar_scene, system, run, outlines=[outline(width, height)])},
     )
 
 

@@ -131,7 +131,8 @@ def _determinacy(
     if not kept:
         return Determinacy(0, 0, ())
     matrix = np.array([columns[j] / np.linalg.norm(columns[j]) for j in kept]).T
-    _, values, right = np.linalg.svd(matrix, full_matrices=True)
+    touched = matrix[np.any(matrix, axis=1)]
+    _, values, right = np.linalg.svd(touched, full_matrices=len(touched) < len(kept))
     rank = int(np.count_nonzero(values > _RANK * values[0]))
     free = np.abs(right[rank:]).max(axis=0, initial=0.0) > 1e-6
     undetermined = dict.fromkeys(names[kept[j]] for j in np.flatnonzero(free))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from PIL import Image
 
-Scene = Callable[["Figure"], Callable[[int], None]]
+Staging = Callable[["Figure"], Callable[[int], None]]
 
 _COLOURS = 240
 _DOTS_PER_INCH = 90
@@ -43,7 +43,7 @@ class Film:
     ``still``     number of the frame that stands for all where nothing moves
     """
 
-    scene: Scene
+    scene: Staging
     frames: int
     interval: float = 0.05
     still: int = 0

@@ -1,4 +1,4 @@
-"""A run on disk: ``result.json``, ``report.html``, each figure as PNG and SVG, films as GIF.
+"""An example on disk: ``result.json``, ``report.html``, figures as PNG and SVG, films as GIF, a page per run.
 
 Every file is written under another name first and then renamed, so that a reader never meets half a file, and
 files that are not of this run stay as they are.
@@ -6,7 +6,7 @@ files that are not of this run stay as they are.
 
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,13 +17,23 @@ if TYPE_CHECKING:
     from klapper.report.figures import Picture
 
 
-def store(folder: Path, record: Record, about: About, pictures: Sequence["Picture"]) -> Path:
-    """Write the run into ``folder`` (made if missing); the path of the page, which is written last."""
+def store(
+    folder: Path,
+    record: Record,
+    about: About,
+    pictures: Sequence["Picture"],
+    runs: Mapping[str, str] | None = None,
+) -> Path:
+    """Write an example into ``folder`` (made if missing); the path of its page, which is written last.
+
+    ``runs`` holds the pages of its runs by name; the page of the example leads to them.
+    """
     contents = {f"{picture.name}.svg": picture.svg for picture in pictures}
     contents |= {f"{picture.name}.png": picture.png for picture in pictures}
     contents |= {f"{picture.name}.gif": picture.gif for picture in pictures if picture.gif}
     contents["result.json"] = record.as_json().encode()
-    contents["report.html"] = page(record, about, pictures).encode()
+    contents |= {f"{name}.html": text.encode() for name, text in (runs or {}).items()}
+    contents["report.html"] = page(record, about, pictures, list(runs or {})).encode()
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
         write(folder / name, content)

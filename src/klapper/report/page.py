@@ -10,6 +10,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
 
+from klapper.report.policy import content_policy
 from klapper.report.record import About, Record
 from klapper.report.words import brief, deviation, expectation, verdict
 
@@ -21,10 +22,10 @@ _PAGE = Template("""\
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="$policy">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>$title · klapper</title>
-<style>
-$style</style>
+<style>$style</style>
 </head>
 <body>
 <main>
@@ -44,17 +45,20 @@ $command
 """)
 
 
-def page(record: Record, about: About, pictures: Sequence["Picture"] = ()) -> str:
-    """The HTML text of the report."""
+def page(record: Record, about: About, pictures: Sequence["Picture"] = (), runs: Sequence[str] = ()) -> str:
+    """The HTML text of the report; ``runs`` are names of pages of runs beside it."""
     sections = [
+        _section("Look into the motion", "\n".join(_link(name) for name in runs)),
         _section("Figures", "\n".join(_figure(picture) for picture in pictures)),
         _section("Numbers", _numbers(record.numbers, about.number_units)),
         _section("Checks", _checks(record.checks)),
         _section("Parameters", _parameters(record.parameters, about)),
     ]
+    style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
     return _PAGE.substitute(
+        policy=escape(content_policy(styles=[style])),
         title=escape(about.title or record.example),
-        style=Path(__file__).with_name("page.css").read_text(encoding="utf-8"),
+        style=style,
         example=escape(record.example),
         source=f'<p class="source">Source: {escape(about.source)}</p>' if about.source else "",
         text=_paragraphs(about.text),
@@ -63,6 +67,11 @@ def page(record: Record, about: About, pictures: Sequence["Picture"] = ()) -> st
         command=f"<p>Repeat with <code>{escape(about.command)}</code></p>" if about.command else "",
         version=escape(version("klapper")),
     )
+
+
+def _link(name: str) -> str:
+    words = "time histories, contacts, energy and an animation, to zoom and play"
+    return f'<p><a href="{escape(name)}.html">{escape(name.replace("-", " "))}</a>: {words}.</p>'
 
 
 def _section(title: str, content: str) -> str:

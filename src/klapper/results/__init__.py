@@ -5,6 +5,7 @@ running computation on disk such that it survives.
 """
 
 from klapper.results.comparison import Comparison, Refinement
+from klapper.results.conservation import Conservation, Conserved
 from klapper.results.errors import ResultsError
 from klapper.results.events import Event, Impacts
 from klapper.results.ledger import Ledger
@@ -20,6 +21,8 @@ __all__ = [
     "SLIP",
     "STICK",
     "Comparison",
+    "Conservation",
+    "Conserved",
     "ContactHistory",
     "Event",
     "Impacts",

@@ -103,6 +103,16 @@ REFERENCES: dict[str, Reference] = {
         pages="353–375",
         doi="10.1016/0045-7825(91)90022-X",
     ),
+    "andersen1983": _article(
+        "Andersen, H. C.",
+        1983,
+        "Rattle: a “velocity” version of the Shake algorithm for molecular dynamics calculations",
+        "Journal of Computational Physics",
+        "52",
+        number="1",
+        pages="24–34",
+        doi="10.1016/0021-9991(83)90014-1",
+    ),
     "anitescu1997": _article(
         "Anitescu, M.; Potra, F. A.",
         1997,
@@ -122,6 +132,26 @@ REFERENCES: dict[str, Reference] = {
         "55",
         number="7",
         pages="753–784",
+    ),
+    "arnold2007": _article(
+        "Arnold, M.; Brüls, O.",
+        2007,
+        "Convergence of the generalized-α scheme for constrained mechanical systems",
+        "Multibody System Dynamics",
+        "18",
+        pages="185–202",
+        doi="10.1007/s11044-007-9084-0",
+    ),
+    "chung1993": _article(
+        "Chung, J.; Hulbert, G. M.",
+        1993,
+        "A time integration algorithm for structural dynamics with improved numerical dissipation: the generalized-α "
+        "method",
+        "Journal of Applied Mechanics",
+        "60",
+        number="2",
+        pages="371–375",
+        doi="10.1115/1.2900803",
     ),
     "cottle1992": _book(
         "Cottle, R. W.; Pang, J.-S.; Stone, R. E.",

@@ -16,6 +16,7 @@ import numpy as np
 
 from klapper.results import overview
 from klapper.results.citations import references
+from klapper.results.conservation import Conservation
 from klapper.results.errors import ResultsError, place
 from klapper.results.events import Changes, Event, Impacts, changes, contact_name, listed
 from klapper.results.ledger import Ledger
@@ -61,7 +62,7 @@ class Run:
     ``samples``  s saved samples
     ``about``    plain data about the run: "system", "scheme", "settings", "version", "steps", "wall_time" (s),
                  "status" ("complete", "interrupted" or "failed"), "message", "audit", "citations" (keys of
-                 :mod:`klapper.results.citations`); any of them may be missing
+                 :mod:`klapper.results.citations`), "conservation"; any of them may be missing
     """
 
     layout: Layout
@@ -200,6 +201,17 @@ class Run:
     def ledger(self) -> Ledger:
         """The energies over time, and whether they balance."""
         return Ledger.of(self.samples)
+
+    @property
+    def conservation(self) -> Conservation:
+        """Whether energy, momentum and angular momentum were kept, for systems that know their momenta."""
+        stored = self.about.get("conservation")
+        if stored is None:
+            raise ResultsError(
+                "The system of this run does not know its momentum, so nothing is told of it; see run.ledger for "
+                "the energy."
+            )
+        return Conservation.read(stored)
 
     @property
     def plot(self) -> Plots:

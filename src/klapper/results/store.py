@@ -4,6 +4,7 @@
     folder/part-000001.h5   samples since the last part, and the complete state to go on from
     folder/part-000002.h5   …
     folder/run.h5           the whole run, when it is finished; then the others are gone
+    folder/run.log          what happened when, for people
 
 Every file is written under another name, brought to the disk and renamed. So the folder always holds a beginning of
 the run without gaps, and the last part says how to go on.
@@ -31,10 +32,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from klapper.results import overview
 from klapper.results.container import FORMAT, TEMPORARY, write_whole
 from klapper.results.errors import ResultsError
 from klapper.results.files import layout_from, read_fingerprint, read_part, read_run, write_part, write_run
 from klapper.results.lock import Lock
+from klapper.results.log import RunLog
 from klapper.results.plain import plain
 from klapper.results.run import Run
 from klapper.results.samples import Layout, Samples
@@ -67,6 +70,7 @@ class PartStore:
             raise ResultsError(f"{self.folder} cannot hold a run: {error.strerror or error}.") from error
         for left in self.folder.glob(f".*{TEMPORARY}"):
             left.unlink(missing_ok=True)
+        self._log = RunLog(self.folder)
         self._layout: Layout | None = None
         self._origin: dict[str, Any] = {}
         self._parts = self._samples = 0
@@ -76,10 +80,17 @@ class PartStore:
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._layout is not None and error is not None:
+            self._log.note(f"{type(error).__name__}: {error}")
         self.close()
 
     def close(self) -> None:
         """Unlock the folder; what is in it stays."""
+        if self._layout is not None:
+            end = f" at {self._end:.6g} s" if math.isfinite(self._end) else ""
+            self._log.note(
+                f"stopped{end} with {self._parts} part(s) stored; the same call goes on from there"
+            )
         self._layout = None
         self._lock.release()
 
@@ -113,6 +124,7 @@ class PartStore:
         if not good:
             return None
         self._take(found.layout, header["token"], good, found.samples)
+        self._log.note(f"resumed after {self._samples} samples at {self._end:.6g} s. {found.message}")
         return found
 
     def begin(
@@ -126,6 +138,7 @@ class PartStore:
             )
         file.unlink(missing_ok=True)
         _remove(parts)
+        self._log.clear()
         token = secrets.token_hex(8)
         content = {
             "format": FORMAT,
@@ -137,6 +150,7 @@ class PartStore:
         content["blake2b"] = _digest(content)
         write_whole(self.folder / HEADER, json.dumps(content, indent=1).encode())
         self._take(layout, token, 0, Samples.empty(layout))
+        self._log.note(f"begun: {_named(about)}")
 
     def append(self, samples: Samples, snapshot: Mapping[str, Any]) -> None:
         """Write the samples since the last part, and the complete state after them.
@@ -158,6 +172,7 @@ class PartStore:
         )
         self._parts = number
         self._count(samples)
+        self._log.note(f"part {number}: {len(samples)} samples, to {self._end:.6g} s")
 
     def finish(self, run: Run) -> Path:
         """Write the whole run and remove its parts; the path of its file. A run that is to go on is not finished."""
@@ -173,6 +188,7 @@ class PartStore:
         file = write_run(self.folder / RUN, run, fingerprint=_header(self.folder)["fingerprint"])
         self._tidy()
         self._layout = None
+        self._log.note(f"finished: {overview.headline(run)}. {run.ledger.verdict}")
         return file
 
     def _tidy(self) -> None:
@@ -278,6 +294,16 @@ def _header(folder: Path) -> dict[str, Any]:
     if digest != _digest(header):
         raise ResultsError(f"{file} is damaged, so the parts of the run beside it cannot be read.")
     return header
+
+
+def _named(about: Mapping[str, Any]) -> str:
+    """The system, the scheme and its settings in one line."""
+    settings = about.get("settings")
+    told = (
+        ", ".join(f"{name} {value}" for name, value in settings.items()) if isinstance(settings, dict) else ""
+    )
+    scheme = f" by {about['scheme']}" if about.get("scheme") else ""
+    return f"{about.get('system') or 'a system without name'}{scheme}{f' ({told})' if told else ''}"
 
 
 def _digest(content: Mapping[str, Any]) -> str:

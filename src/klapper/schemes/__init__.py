@@ -1,16 +1,24 @@
 """One file per method: one step of it, never a loop."""
 
 from klapper.schemes.base import IMPACT, OPEN, SLIP, STICK, Scheme, Snapshot, Step, StepFailed, Stretch
-from klapper.schemes.energy_momentum import AugmentedLagrange, EnergyMomentum, Multipliers, Penalty
+from klapper.schemes.central_difference import CentralDifference
+from klapper.schemes.constraint_springs import AugmentedLagrange, Penalty
+from klapper.schemes.contact_rounds import HardContact
+from klapper.schemes.energy_momentum import EnergyMomentum, Multipliers
 from klapper.schemes.event_driven import EventDriven
 from klapper.schemes.friction_strategies import Functional, PseudoInverse
+from klapper.schemes.generalised_alpha import GeneralisedAlpha
 from klapper.schemes.moreau import Moreau
 from klapper.schemes.nested_prox import NestedProx
+from klapper.schemes.newmark import Newmark
 from klapper.schemes.newton import Newton
 from klapper.schemes.ordinary import Ordinary
+from klapper.schemes.penalty_contact import PenaltyContact
 from klapper.schemes.piecewise_exact import PiecewiseExact
+from klapper.schemes.quasi_static import QuasiStatic
 from klapper.schemes.regularisation_advice import RegularisationAdvice, propose_regularisation
 from klapper.schemes.regularised import Regularised
+from klapper.schemes.stable_step import stable_step
 
 __all__ = [
     "IMPACT",
@@ -18,17 +26,23 @@ __all__ = [
     "SLIP",
     "STICK",
     "AugmentedLagrange",
+    "CentralDifference",
     "EnergyMomentum",
     "EventDriven",
     "Functional",
+    "GeneralisedAlpha",
+    "HardContact",
     "Moreau",
     "Multipliers",
     "NestedProx",
+    "Newmark",
     "Newton",
     "Ordinary",
     "Penalty",
+    "PenaltyContact",
     "PiecewiseExact",
     "PseudoInverse",
+    "QuasiStatic",
     "RegularisationAdvice",
     "Regularised",
     "Scheme",
@@ -37,4 +51,5 @@ __all__ = [
     "StepFailed",
     "Stretch",
     "propose_regularisation",
+    "stable_step",
 ]

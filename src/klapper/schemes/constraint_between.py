@@ -4,6 +4,7 @@
 
 ``midpoint``   ∇Φ at the middle: the constraint is met, energy is not kept
 ``discrete``   the discrete gradient: ∇̄Φ · Δ = Φ₁ − Φ₀, so that a constraint that is met does no work
+``end``        ∇Φ at the end: for steps without inertia
 ``modified``   ∇Φ at the middle, but Φ(q₁) = 0 gives way to ∇Φ · Δ = 0: no work, and drift          (3.38)
 
 A system may give discrete gradients itself (``constraint_between``), e.g. ones that keep angular momentum; for all
@@ -22,7 +23,7 @@ import scipy.sparse as sparse
 from klapper.mechanics.discrete_gradient import discrete_gradient, discrete_gradient_slope
 from klapper.mechanics.system import System
 
-ConstraintForce = Literal["discrete", "midpoint", "modified"]
+ConstraintForce = Literal["discrete", "midpoint", "modified", "end"]
 
 _DIFFERENCE = 6.0e-6
 
@@ -51,13 +52,13 @@ class ConstraintStep:
         self.system, self.t0, self.t1, self.before, self.how = system, t0, t1, before, how
         self.count = len(system.constraints)
         self.affine = bool(getattr(system, "affine_constraints", False)) or self.count == 0
-        self._at_start = system.constraint_residuals(t1, before)
+        self.value_at_start = system.constraint_residuals(t1, before)
 
     def at(self, after: np.ndarray) -> ConstraintsBetween:
         """Values and directions at q₁ = ``after`` (n,)."""
         value = self.system.constraint_residuals(self.t1, after)
         slope = self._directions(after)
-        if self.affine:
+        if self.affine or self.how == "end":
             return ConstraintsBetween(value, slope, slope, _present(slope))
         middle = _dense(self._directions(0.5 * (self.before + after)))
         change = after - self.before
@@ -70,7 +71,7 @@ class ConstraintStep:
         for k in range(self.count):
             on = middle[:, k] != 0.0
             push[on, k] = discrete_gradient(
-                self._at_start[k], value[k], middle[on, k], change[on], self._reach(after, on)
+                self.value_at_start[k], value[k], middle[on, k], change[on], self._reach(after, on)
             )
         return ConstraintsBetween(value, slope, push, _present(slope))
 
@@ -78,6 +79,8 @@ class ConstraintStep:
         """Σ λ ∂∇̄Φ/∂q₁ (n, n); None if it vanishes."""
         if self.affine or not np.any(multipliers):
             return None
+        if self.how == "end":
+            return self._hessian(after, multipliers)
         place = 0.5 * (self.before + after)
         if self.how != "discrete":
             return 0.5 * self._hessian(place, multipliers)
@@ -88,7 +91,7 @@ class ConstraintStep:
             on = np.flatnonzero(middle[:, k] != 0.0)
             full = self._hessian(place, np.eye(self.count)[k])[np.ix_(on, on)]
             total[np.ix_(on, on)] += multipliers[k] * discrete_gradient_slope(
-                self._at_start[k],
+                self.value_at_start[k],
                 value[k],
                 middle[on, k],
                 end[on, k],

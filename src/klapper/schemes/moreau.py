@@ -26,6 +26,7 @@ from klapper.complementarity.dispatch import SOLVERS
 from klapper.mechanics.contacts import Laws
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import Directions, System, Tangents
+from klapper.schemes.adaptive_step import joined
 from klapper.schemes.base import (
     IMPACT,
     OPEN,
@@ -186,7 +187,7 @@ class Moreau:
             if error <= self.accuracy or h <= smallest:
                 break
             h = max(h * min(factor, 0.7), smallest)
-        step = _joined(first, second, snapshot.step + 1)
+        step = joined(first, second, snapshot.step + 1)
         notes = dict(step.notes)
         if error > self.accuracy:
             notes["accuracy"] = (
@@ -544,26 +545,6 @@ def largest_entries(matrix: Any) -> np.ndarray:
     """Largest entry of each column of a matrix without negative ones."""
     largest = matrix.max(axis=0)
     return largest.toarray().ravel() if sparse.issparse(largest) else largest
-
-
-def _joined(first: Step, second: Step, number: int) -> Step:
-    """Two half steps as one."""
-    contact = np.union1d(first.contact, second.contact).astype(np.int64)
-    impulse = np.zeros((len(contact), first.impulse.shape[1]))
-    state = np.zeros(len(contact), dtype=np.int8)
-    for part in (first, second):
-        place = np.searchsorted(contact, part.contact)
-        impulse[place] += part.impulse
-        state[place] = np.where(state[place] == IMPACT, IMPACT, part.state)
-    return Step(
-        replace(second.after, step=number),
-        contact,
-        impulse,
-        state,
-        first.constraint + second.constraint,
-        max(first.residual, second.residual),
-        {**first.notes, **second.notes},
-    )
 
 
 def _unseen_penetration(system: System, step: Step) -> float:

@@ -5,7 +5,8 @@
 α is halved while a trial makes no sense (a cell turned inside out, numbers that are not finite) or the residual grows.
 Corrections may be capped. After convergence it goes on while the residual still falls: what a step conserves, it
 conserves to this residual. Where rounding, or differences in place of derivatives, stop it a little above the
-tolerance, what was reached is accepted and told.
+tolerance, what was reached is accepted and told; so is a position that no correction can improve beyond its rounding,
+as that of a body at rest, where all forces are rounding.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from klapper.mechanics.signals import number
 from klapper.schemes.sparse_factor import SingularMatrix, Solve
 
+_EPSILON = float(np.finfo(float).eps)
 _IDLE, _NOISE = 3, 100.0  # rounds without progress after which this many tolerances are taken for rounding
 
 
@@ -78,11 +80,13 @@ class Newton:
                 raise NotConverged(f"the equations of the step are singular ({error})") from error
             if not np.all(np.isfinite(change)):
                 raise NotConverged("the equations of the step are singular")
+            if _rounding(change, x, capped, self.tolerance):
+                return x, rounds, min(now.relative, self.tolerance)
             x, after = self._moved(equations, x, now, self._capped(change, capped))
             idle = idle + 1 if after.relative >= 0.5 * now.relative else 0
             now = after
             reached = self.tolerance * (1.0 if idle < _IDLE else _NOISE)
-            if now.relative == 0.0 or (idle and now.relative <= reached):
+            if now.relative <= _EPSILON or (idle and now.relative <= reached):
                 return x, rounds, now.relative
         if now.relative <= self.tolerance:
             return x, self.most, now.relative
@@ -115,6 +119,16 @@ class Newton:
         if best is None:
             raise NotConverged("no correction of the positions keeps the bodies from turning inside out")
         return best
+
+
+def _rounding(change: np.ndarray, x: np.ndarray, coordinates: int, tolerance: float) -> bool:
+    """Whether a correction is below the rounding of the coordinates and hardly changes the multipliers."""
+    place, force = (
+        np.abs(change[:coordinates]).max(initial=0.0),
+        np.abs(change[coordinates:]).max(initial=0.0),
+    )
+    still = place <= 4.0 * _EPSILON * np.abs(x[:coordinates]).max(initial=0.0)
+    return bool(still and force <= tolerance * np.abs(x[coordinates:]).max(initial=0.0))
 
 
 def _sensible(residual: Callable[[np.ndarray], Residual], x: np.ndarray) -> Residual | None:

@@ -56,7 +56,7 @@ def record_phases(system: System, scheme: Phased, start: State, until: float) ->
     events, jumps, going = np.zeros((0, 2), dtype=np.int64), [], False
     before, begin = _state(snapshot.position, snapshot.velocity), start.time
     while snapshot.time < until - 1e-12 * max(abs(until), until - start.time):
-        step = scheme.step(begun, snapshot, until)
+        step = scheme.bare_step(begun, snapshot, until)
         memory = PhaseMemory.read(step.after.memory)
         after = _state(step.after.position, step.after.velocity)
         if memory.impacts > PhaseMemory.read(snapshot.memory).impacts:

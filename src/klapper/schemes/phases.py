@@ -195,6 +195,11 @@ class Phased:
     def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
         return _PhaseStep(self, system, snapshot, until).done()
 
+    def bare_step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
+        """The same motion without books: impulses of smooth motion and works are 0. Their quadrature may take longer
+        than the motion."""
+        return _BareStep(self, system, snapshot, until).done()
+
     def flow(
         self, equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarray, until: float, size: float
     ) -> Flow:
@@ -505,9 +510,7 @@ class _PhaseStep:
         loads = sums.loads + self.walls
         numerical = loads - stored - sums.damping - sums.friction
         books = np.array([loads, sums.damping, sums.friction, 0.0, numerical])
-        held = np.where(modes.grip == STICKING, STICK, SLIP)
-        state = np.where(modes.pressed | modes.rough, held, OPEN)
-        return self._written(end, q, v, modes.contact, impulse, state, constraint, books, 0.0)
+        return self._written(end, q, v, modes.contact, impulse, _states(modes), constraint, books, 0.0)
 
     def _energy(self, q: np.ndarray, v: np.ndarray) -> float:
         return kinetic_energy(self.system, q, v) + self.system.potential(q)
@@ -574,3 +577,19 @@ class _PhaseStep:
             residual,
             self.notes,
         )
+
+
+class _BareStep(_PhaseStep):
+    """A step whose impulses and works nobody asks for."""
+
+    def _step(self, equations: PhaseEquations, flow: Flow, end: float, q: np.ndarray, v: np.ndarray) -> Step:
+        modes = equations.modes
+        impulse = np.zeros((len(modes.contact), 1 + equations.d))
+        constraint, books = np.zeros(len(self.system.constraints)), np.zeros_like(self.before.sums)
+        return self._written(end, q, v, modes.contact, impulse, _states(modes), constraint, books, 0.0)
+
+
+def _states(modes: Modes) -> np.ndarray:
+    """STICK, SLIP or OPEN of every contact (k,)."""
+    held = np.where(modes.grip == STICKING, STICK, SLIP)
+    return np.where(modes.pressed | modes.rough, held, OPEN)

@@ -8,7 +8,9 @@
 ``condensed``   λ from as many rows of A x + B λ = r as there are multipliers, D = those rows of B:
                 W = D⁻¹ at these rows, Qᵀ = 1 − B W,   (Qᵀ A + A Wᵀ Cᵀ) x = Qᵀ r + A Wᵀ s     (3.25)-(3.31), corrected
 
-All three give the same x and λ. A multiplier without a direction is its own right-hand side.
+All three give the same x and λ. A multiplier without a direction is its own right-hand side. Where multipliers of the
+whole system are not unique, because directions depend on each other, they get a compliance far below that of the
+structure: x is unchanged where the conditions can be met at all, and of all λ a small one is found.
 """
 
 from __future__ import annotations
@@ -21,6 +23,9 @@ import scipy.sparse as sparse
 
 from klapper.schemes.sparse_factor import SingularMatrix, Solve, factorised
 
+_DEPENDENT = 1e-7  # share of multipliers that push, below which they cancel each other
+_GIVE = 1e-9  # compliance of multipliers that are not unique, in units of that of the structure
+
 Reduction = Literal["saddle", "null-space", "condensed"]
 
 
@@ -31,16 +36,14 @@ def saddle_point(matrix: Any, push: Any, slope: Any, active: np.ndarray, how: Re
         return factorised(matrix)
     on = np.flatnonzero(active)
     forces, rows = push[:, on], slope[:, on]
-    if how == "null-space":
+    if not len(on):
+        inner = factorised(matrix)
+    elif how == "null-space":
         inner = _null_space(_dense(matrix), _dense(forces), _dense(rows))
     elif how == "condensed":
         inner = _condensed(matrix, forces, rows)
     else:
-        whole = sparse.bmat(
-            [[sparse.csr_array(matrix), sparse.csr_array(forces)], [sparse.csr_array(rows).T, None]],
-            format="csc",
-        )
-        inner = factorised(whole)
+        inner = _whole(sparse.csr_array(matrix), sparse.csr_array(forces), sparse.csr_array(rows))
 
     def solve(right: np.ndarray) -> np.ndarray:
         found = right.copy()
@@ -50,6 +53,34 @@ def saddle_point(matrix: Any, push: Any, slope: Any, active: np.ndarray, how: Re
         return found
 
     return solve
+
+
+def _whole(matrix: sparse.csr_array, forces: sparse.csr_array, rows: sparse.csr_array) -> Solve:
+    """Directions are scaled to the size of A, so that pivots and residuals of both kinds of rows compare."""
+    n, p = forces.shape
+    size = float(np.abs(matrix.diagonal()).max()) or 1.0
+    push, slope = (size / (float(abs(part).max()) or 1.0) for part in (forces, rows))
+    scaled, conditions = push * forces, slope * rows.T
+    inner = _regular(matrix, scaled, conditions)
+    if inner is None:
+        give = sparse.diags_array(np.full(p, _GIVE * size))
+        inner = factorised(sparse.block_array([[matrix, scaled], [conditions, give]], format="csc"))
+    weight = np.concatenate([np.ones(n), np.full(p, slope)])
+    back = np.concatenate([np.ones(n), np.full(p, push)])
+    return lambda right: (back * inner((weight * right.T).T).T).T
+
+
+def _regular(matrix: Any, scaled: Any, conditions: Any) -> Solve | None:
+    """The factors of the whole, or None where multipliers can cancel each other."""
+    n, p = scaled.shape
+    try:
+        found = factorised(sparse.block_array([[matrix, scaled], [conditions, None]], format="csc"))
+        probe = found(np.concatenate([np.zeros(n), float(abs(scaled).max()) * np.cos(np.arange(p))]))[n:]
+    except SingularMatrix:
+        return None
+    balance = np.abs(scaled @ probe).max(initial=0.0)
+    alone = (abs(scaled) @ np.abs(probe)).max(initial=0.0)
+    return found if np.isfinite(balance) and balance > _DEPENDENT * alone else None
 
 
 def _null_space(matrix: np.ndarray, forces: np.ndarray, rows: np.ndarray) -> Solve:

@@ -1,10 +1,24 @@
-"""Factors of the matrices of implicit steps: dense, SuperLU, or PARDISO where pypardiso is installed."""
+"""Factors of the matrices of implicit steps: dense, SuperLU, or PARDISO where pypardiso is installed.
+
+Stiffness and mass have a symmetric structure and no zero on their diagonal, even where their values are not symmetric.
+Then pivots are taken from the diagonal, in an order found for A + Aᵀ, and every solution is checked,
+
+    |b − A x| ≤ ε (|A| |x| + |b|)
+
+If one fails, rows are exchanged as for all other matrices. That a matrix is singular, which PARDISO does not tell, is
+seen when a solution leaves much of b. What is kept between calls depends on structures only: the last few of them, and
+one analysis of PARDISO that no living factor uses. So answers do not depend on what was solved before, and threads may
+factorise at the same time.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -13,6 +27,9 @@ import scipy.sparse as sparse
 
 _SMALL = 160  # rows up to which dense factors are faster
 _LARGE = 5000  # rows from which on PARDISO pays for its start
+_ACCURATE = 1e-12  # ε: rounding leaves some 1e-15
+_USELESS = 1e-2  # of the right-hand side that a solution leaves
+_PIVOT = 0.01  # of the largest entry of its column, from which on the diagonal is taken
 
 Solve = Callable[[np.ndarray], np.ndarray]
 
@@ -26,12 +43,89 @@ def factorised(matrix: Any) -> Solve:
     if matrix.shape[0] <= _SMALL:
         return _dense(matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix))
     rows = sparse.csr_array(matrix)
-    if matrix.shape[0] >= _LARGE and _pardiso() is not None:
-        return _by_pardiso(rows)
+    rows.sum_duplicates()
+    structure = _structure_of(rows)
+    if rows.shape[0] >= _LARGE and _pardiso() is not None:
+        from klapper.schemes.pardiso_factor import PardisoFactor
+
+        def solver(diagonal: bool) -> Solve:
+            return PardisoFactor(rows, structure if diagonal else None)
+    else:
+
+        def solver(diagonal: bool) -> Solve:
+            return _superlu(rows, diagonal)
+
+    return _Checked(rows, solver, structure.symmetric and bool(np.all(rows.diagonal())))
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """Where the entries of a matrix are: compressed rows, and whether every entry has one opposite."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    symmetric: bool
+
+    def is_that_of(self, rows: sparse.csr_array) -> bool:
+        return np.array_equal(self.indptr, rows.indptr) and np.array_equal(self.indices, rows.indices)
+
+
+class _Checked:
+    """A⁻¹ by pivots from the ``diagonal``, by exchanged rows where that is not wanted or was not accurate."""
+
+    def __init__(self, rows: sparse.csr_array, solver: Callable[[bool], Solve], diagonal: bool) -> None:
+        self._rows, self._solver, self._diagonal = rows, solver, diagonal
+        self._norm = float(abs(rows).sum(axis=1).max())
+        self._solve = solver(diagonal)
+
+    def __call__(self, right: np.ndarray) -> np.ndarray:
+        found = self._solve(right)
+        left = self._left(found, right)
+        size = self._norm * np.abs(found).max(initial=0.0) + np.abs(right).max(initial=0.0)
+        if self._diagonal and not left <= _ACCURATE * size:  # also where it is not a number
+            self._solve, self._diagonal = self._solver(False), False
+            found = self._solve(right)
+            left = self._left(found, right)
+        if left > _USELESS * np.abs(right).max(initial=0.0):
+            raise SingularMatrix("the matrix is singular to the accuracy of numbers")
+        return found
+
+    def _left(self, found: np.ndarray, right: np.ndarray) -> float:
+        return float(np.abs(right - self._rows @ found).max(initial=0.0))
+
+
+_lock = Lock()
+_structures: deque[Structure] = deque(maxlen=4)
+
+
+def _structure_of(rows: sparse.csr_array) -> Structure:
+    """Found once for matrices of the same structure, as long as there are not many others in between."""
+    with _lock:
+        known = list(_structures)
+    for structure in known:
+        if structure.is_that_of(rows):
+            return structure
+    ones = sparse.csr_array((np.ones(rows.nnz, dtype=bool), rows.indices, rows.indptr), shape=rows.shape)
+    turned = sparse.csr_array(ones.T)
+    symmetric = np.array_equal(turned.indptr, rows.indptr) and np.array_equal(turned.indices, rows.indices)
+    structure = Structure(rows.indptr.copy(), rows.indices.copy(), symmetric)
+    with _lock:
+        _structures.appendleft(structure)
+    return structure
+
+
+def _superlu(rows: sparse.csr_array, diagonal: bool) -> Solve:
     from scipy.sparse.linalg import splu
 
+    how: dict[str, Any] = {}
+    if diagonal:
+        how = {
+            "permc_spec": "MMD_AT_PLUS_A",
+            "diag_pivot_thresh": _PIVOT,
+            "options": {"SymmetricMode": True},
+        }
     try:
-        return splu(rows.tocsc()).solve
+        return splu(rows.tocsc(), **how).solve
     except RuntimeError as error:
         raise SingularMatrix(str(error)) from error
 
@@ -54,11 +148,3 @@ def _pardiso() -> Any:
     except Exception:  # not installed, or without its libraries
         return None
     return pypardiso
-
-
-def _by_pardiso(rows: sparse.csr_array) -> Solve:
-    package = _pardiso()
-    matrix = sparse.csr_matrix(rows)
-    solver = package.PyPardisoSolver()
-    solver.factorize(matrix)
-    return lambda right: solver.solve(matrix, np.ascontiguousarray(right))

@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 from oscillators import driven_slider, impact_oscillator, single
+from scipy.linalg import expm
 from scipy.optimize import brentq
 
 from klapper.analysis import bifurcation_diagram, follow_periodic, periodic_motion
+from klapper.analysis.periodic import follow
 from klapper.mechanics import Contact, Harmonic, LinearSystem
 from klapper.mechanics.errors import InvalidModel
+from klapper.progress import Silent
 
 
 def family(**given):
@@ -91,6 +94,44 @@ def test_doubled_branch_comes_back_to_where_it_left(down):
     assert {found.kind for found in doubled.bifurcations} == {"grazing", "fold", "period doubling"}
 
 
+def between_stops(frequency):
+    """A mass on a soft spring between two stops."""
+    stops = [
+        Contact(name, normal=[sign], gap=2.0, restitution=0.9)
+        for name, sign in (("right", -1.0), ("left", 1.0))
+    ]
+    return LinearSystem(
+        [1.0], stiffness=[0.2], damping=[0.02], force=Harmonic([1.0], frequency), contacts=stops
+    )
+
+
+def loss_of_symmetry(frequency):
+    """1 − tr + det of the half period S Φ(T/2) of the symmetric motion with one impact on each side, in closed form:
+    vanishes where neighbours with x(t + T/2) ≠ −x(t) are motions as well."""
+    half = expm(np.array([[0.0, 1.0], [-0.2, -0.02]]) * np.pi / frequency)
+    a, b = np.linalg.solve(half + np.eye(2), 0.9 * half[:, 1] - np.array([0.0, 1.0]))
+    response = 1.0 / complex(0.2 - frequency**2, 0.02 * frequency)
+    square, line = a**2 + (b / frequency) ** 2, -2.0 * a
+    u = (-line + np.sqrt(line**2 - square * (4.0 - abs(response) ** 2))) / square
+    place, speed = 2.0 - a * u, -b * u
+    phase = np.arctan2(-speed / frequency, place) - np.angle(response)
+    push = np.cos(phase) - 0.2 * 2.0
+    jump = np.array([[-0.9, 0.0], [(push + 0.02 * 0.9 * u + 0.9 * (push - 0.02 * u)) / u, -0.9]])
+    return 1.0 - np.trace(jump @ half) + np.linalg.det(jump @ half)
+
+
+def test_loss_of_symmetry_and_the_branch_that_keeps_it():
+    branch = follow_periodic(between_stops, None, 0.8, 0.9, back=0.78, largest=0.1, most=40)
+    (found,) = branch.named("branch point")
+    assert found.parameter == pytest.approx(brentq(loss_of_symmetry, 0.79, 0.82, xtol=1e-14), abs=1e-7)
+    symmetric = branch.switch(found, start=0.75, end=0.85, most=10)
+    for motion in symmetric.motions:
+        one, two = motion.events
+        assert one.contact != two.contact
+        assert one.speed == pytest.approx(two.speed, rel=1e-8)
+        assert two.time - one.time == pytest.approx(0.5 * motion.period, rel=1e-8)
+
+
 def test_multipliers_pass_the_circle_where_damping_vanishes():
     def swinging(damping):
         return LinearSystem(
@@ -159,6 +200,19 @@ def test_interrupted_branches_keep_what_there_is():
     assert branch.multipliers.shape == (len(branch), 2)
 
 
+def test_progress_counts_motions(monkeypatch):
+    counts = []
+
+    class Counting(Silent):
+        def count(self, done):
+            counts.append(done)
+
+    monkeypatch.setattr(follow, "tally_for", lambda *given: Counting())
+    motion = periodic_motion(impact_oscillator(1.5).system())
+    branch = follow_periodic(family(), motion, 1.5, 1.4)
+    assert counts == list(range(2, len(branch) + 1))
+
+
 def test_what_is_said(down):
     text = str(down)
     assert "grazing of stop at 1.7317" in text
@@ -171,3 +225,61 @@ def test_bad_arguments_are_refused(down):
         follow_periodic(family(), None, 1.0, 1.0)
     with pytest.raises(InvalidModel, match="no other branch begins"):
         down.switch(down.named("fold")[0])
+    doubling = down.named("period doubling")[0]
+    with pytest.raises(InvalidModel, match="side is 0"):
+        down.switch(doubling, side=0.0)
+    with pytest.raises(InvalidModel, match="'bigger' is no option"):
+        down.switch(doubling, bigger=1.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"most": 1.5}, "most is 1.5"),
+        ({"step": -1.0}, "step is -1"),
+        ({"step": 0.2, "largest": 0.1}, "up to largest"),
+        ({"tolerance": 0.0}, "tolerance is 0"),
+        ({"period": 2.0}, "a function parameter → period"),
+    ],
+)
+def test_wrong_options_are_refused(given, words):
+    with pytest.raises(InvalidModel, match=words):
+        follow_periodic(family(), None, 1.5, 1.0, **given)
+
+
+def test_motions_of_other_systems_are_refused():
+    with pytest.raises(InvalidModel, match="a function parameter → system"):
+        follow_periodic(3.0, None, 1.5, 1.0)
+    with pytest.raises(InvalidModel, match="that periodic_motion has found"):
+        follow_periodic(family(), impact_oscillator().system(), 1.5, 1.0)
+    other = periodic_motion(driven_slider(0.6, 0.3))
+    with pytest.raises(InvalidModel, match="has 2 coordinates and 1 contacts, the family has 1 and 1"):
+        follow_periodic(family(), other, 1.5, 1.0)
+
+
+def chain(frequency):
+    """20 masses in a row, every second one with a stop, driven at the end."""
+    n = 20
+    springs = 4.0 * (2.0 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1))
+    springs[-1, -1] = 4.0
+    stops = [Contact(f"stop {i}", normal=-np.eye(n)[i], gap=0.3, restitution=0.7) for i in range(1, n, 2)]
+    return LinearSystem(
+        np.ones(n),
+        stiffness=springs,
+        damping=0.4 * np.eye(n) + 0.05 * springs,
+        force=Harmonic(2.0 * np.eye(n)[-1], frequency),
+        contacts=stops,
+    )
+
+
+@pytest.mark.slow
+def test_200_motions_of_a_chain_with_ten_stops():
+    motion = periodic_motion(chain(0.6), settle=12)
+    branch = follow_periodic(chain, motion, 0.6, 0.7, step=0.004, largest=0.004, most=200)
+    assert len(branch) == 200
+    assert any(speeds(motion) for motion in branch.motions)
+    for motion in branch.motions[::50]:
+        assert motion.residual < 1e-9
+    last = branch.motions[-1]
+    simulated = periodic_motion(chain(branch.parameters[-1]), settle=12)
+    assert last.distance(simulated.start) < 1e-8

@@ -35,5 +35,9 @@ def test_what_cannot_be_read_off():
         forcing_period(
             FunctionSystem([0.0], [0.0], mass=[[1.0]], force=lambda t, q, v: np.array([np.cos(t)]))
         )
+    with pytest.raises(InvalidModel, match="depends on time"):  # a stiffness that changes, at rest
+        forcing_period(
+            FunctionSystem([0.0], [0.0], mass=[[1.0]], force=lambda t, q, v: -(1.0 + 0.3 * np.cos(t)) * q)
+        )
     with pytest.raises(InvalidModel, match="no common period"):
         forcing_period(LinearSystem([1.0], force=Harmonic([1.0], 1.0) + Harmonic([1.0], np.pi)))

@@ -8,9 +8,11 @@ from oscillators import den_hartog_amplitude, driven_slider, impact_oscillator, 
 from scipy.integrate import solve_ivp
 
 from klapper.analysis import NoPeriodicMotion, flow_map, periodic_motion
+from klapper.analysis.periodic import search
 from klapper.mechanics import Contact, FunctionSystem, Harmonic, LinearSystem, State
 from klapper.mechanics.errors import InvalidModel
 from klapper.schemes import EventDriven, Moreau
+from klapper.schemes.base import StepFailed
 from klapper.schemes.phase_record import record_phases
 from klapper.simulate import simulate
 
@@ -161,6 +163,12 @@ def test_bad_arguments_are_refused():
         periodic_motion(system, order=0)
     with pytest.raises(InvalidModel, match="give a multiple of it"):
         periodic_motion(system, period=1.0)
+    with pytest.raises(InvalidModel, match="period is nan"):
+        periodic_motion(system, period=np.nan)
+    with pytest.raises(InvalidModel, match="settle is -1"):
+        periodic_motion(system, settle=-1)
+    with pytest.raises(InvalidModel, match="tolerance is 0"):
+        periodic_motion(system, tolerance=0.0)
     with pytest.raises(InvalidModel, match="about how long"):
         periodic_motion(van_der_pol())
     with pytest.raises(InvalidModel, match="PiecewiseExact or EventDriven"):
@@ -172,6 +180,23 @@ def test_bad_arguments_are_refused():
     )
     with pytest.raises(InvalidModel, match="no common period"):
         periodic_motion(both)
+
+
+@pytest.mark.parametrize("calls", [1, 21])
+def test_a_simulation_that_fails_is_told(monkeypatch, calls):
+    # while it settles, and while one period is recorded
+    left = calls
+
+    def failing(*given):
+        nonlocal left
+        left -= 1
+        if left == 0:
+            raise StepFailed("Contacts switch there without end.")
+        return record_phases(*given)
+
+    monkeypatch.setattr(search, "record_phases", failing)
+    with pytest.raises(NoPeriodicMotion, match="Contacts switch there without end"):
+        periodic_motion(impact_oscillator().system())
 
 
 def test_a_free_mass_has_no_periodic_motion():

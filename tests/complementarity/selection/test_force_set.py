@@ -191,12 +191,28 @@ def test_members_and_others() -> None:
         ({"normal": [0], "patches": [[0], [1]], "friction": [[0.1], [0.1]]}, "named once"),
         ({"patches": [[0], [1]], "friction": 0.1}, "friction is one number per patch"),
         ({"friction": [[1.0]]}, "friction has shape"),
+        ({"patches": [[0], [1]], "limit": [1.0, -1.0]}, "limit has -1 as its smallest entry"),
+        ({"normal": [0], "patches": [[1]], "friction": -0.1}, "friction has -0.1"),
+        ({"patches": [[0], [1]], "sense": [1.0]}, "sense has shape"),
+        ({"held": [[1.0, 1.0, 1.0]]}, "held has shape"),
+        ({"keeping": [[1.0, 1.0]]}, "expected a pair"),
+        ({"keeping": ([[1.0, 1.0]], [0.0, 0.0])}, "the vector of keeping"),
+        ({"mass": [[1.0, 0.0], [0.0, 1.0]]}, "mass has shape"),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(change, message) -> None:
     arguments = {"forces": [1.0, 1.0], "directions": [[1.0, 1.0]], **change}
     with pytest.raises(InvalidProblem, match=message):
         ForceSet.from_arrays(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [({"motion": "some"}, "allowed are 'same' and 'any'"), ({"duration": 0.0}, "numbers above 0, in s")],
+)
+def test_wrong_questions_are_refused(given, message) -> None:
+    with pytest.raises(InvalidProblem, match=message):
+        ForceSet.of(solve(block(2.0)), **given)
 
 
 def test_problems_that_have_no_forces_are_refused() -> None:

@@ -327,6 +327,9 @@ def test_batch_agrees_with_one_by_one() -> None:
         assert found.forces[k] == pytest.approx(expected, abs=1e-10)
 
 
+SLACK = ForceSet.from_arrays([-2.0, 0.0], [[1.0, 1.0]], patches=[[0], [1]], limit=[3.0, 3.0])
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -335,6 +338,12 @@ def test_batch_agrees_with_one_by_one() -> None:
         (lambda: PseudoInverse("cut"), "allowed are 'clip'"),
         (lambda: QualityFunctional(4), "allowed are 1, 2 and 3"),
         (lambda: QualityFunctional(weight=[[1.0, 0.0], [0.0, -1.0]]), "positive semidefinite"),
+        (lambda: QualityFunctional(weight=[[np.nan]]), "finite numbers"),
+        (lambda: QualityFunctional(3, coordinate=-1), "coordinate is -1"),
+        (lambda: ExtremeMotion(1.5, "max"), "coordinate is 1.5"),
+        (lambda: NearPrevious().select(SLACK, np.zeros(3)), "previous has shape"),
+        (lambda: Compliant(np.eye(3)).select(SLACK), "compliance has shape"),
+        (lambda: Compliant([[np.nan]]), "finite numbers"),
         (lambda: Compliant(-1.0), "above 0"),
         (lambda: Compliant([[1.0, 2.0], [2.0, 1.0]]), "positive definite"),
         (lambda: ProxIteration(relaxation=2.0), "between 0 and 2"),

@@ -11,7 +11,7 @@ import numpy as np
 from klapper.analysis.periodic.corrector import StepRefused
 from klapper.analysis.periodic.forcing import forcing_period
 from klapper.analysis.periodic.margins import least_margin
-from klapper.analysis.periodic.motion import PeriodicMotion
+from klapper.analysis.periodic.motion import PeriodicMotion, multipliers_of
 from klapper.analysis.periodic.passage import Passage
 from klapper.analysis.periodic.shooting import Shooting
 from klapper.mechanics.errors import InvalidModel
@@ -35,6 +35,12 @@ class Family:
     make: Callable[[float], System]
     period: Callable[[float], float] | None = None
     _made: OrderedDict[float, tuple[PhaseMaps, float | None]] = field(default_factory=OrderedDict, repr=False)
+
+    def __post_init__(self) -> None:
+        if not callable(self.make):
+            raise InvalidModel(f"family is {self.make!r}; give a function parameter → system.")
+        if self.period is not None and not callable(self.period):
+            raise InvalidModel(f"period is {self.period!r}; give a function parameter → period in s.")
 
     def at(self, parameter: float) -> tuple[PhaseMaps, float | None]:
         """The maps of the system, and the period [s] of its forcing."""
@@ -118,14 +124,11 @@ class PeriodicEquations:
         raise StepRefused("the family has no system nearby")
 
     def multipliers(self, x: np.ndarray) -> np.ndarray:
-        """(2n,), without the one of a shift in time where nothing depends on time."""
+        """Without those of shifts in time, where nothing depends on it, and in coordinates that may drift."""
         monodromy = self.passage(x).monodromy
         if not np.all(np.isfinite(monodromy)):
             raise StepRefused("the motion has no derivative here")
-        values = np.linalg.eigvals(monodromy).astype(complex)
-        if not self.shooting.forced:
-            values = np.delete(values, np.argmin(np.abs(values - 1.0)))
-        return values
+        return self.shooting.without_shifts(multipliers_of(monodromy))
 
     def doubling(self, x: np.ndarray) -> float:
         """∏ (μ + 1): vanishes where a multiplier passes −1."""

@@ -59,6 +59,8 @@ def flow_map(
     require_system(system)
     duration = number(duration, "duration", "numbers above 0, in s", above=0.0)
     scheme = scheme_for(system) if scheme is None else require_phased(scheme)
+    if not (start is None or isinstance(start, State)):
+        raise InvalidModel(f"start is {start!r}; give a State, or nothing for the start of the system.")
     begin = system.start if start is None else start
     phases = record_phases(system, scheme, begin, begin.time + duration)
     maps = PhaseMaps(system)

@@ -27,8 +27,15 @@ from klapper.analysis.periodic.corrector import Corrector, StepRefused
 from klapper.analysis.periodic.curve import BRANCH_POINT, Curve, SpecialPoint, follow_curve
 from klapper.analysis.periodic.family import Family, PeriodicEquations
 from klapper.analysis.periodic.flow_map import require_phased, scheme_for
-from klapper.analysis.periodic.margins import COINCIDENCE, Margin, least_margin, vanishing_margins
+from klapper.analysis.periodic.margins import (
+    ADDING_SLIDING,
+    COINCIDENCE,
+    LIFT_OFF,
+    Margin,
+    vanishing_margins,
+)
 from klapper.analysis.periodic.motion import PeriodicMotion
+from klapper.analysis.periodic.options import Options, require_motion_of
 from klapper.analysis.periodic.search import MotionSearch, NoPeriodicMotion, periodic_motion
 from klapper.analysis.periodic.shooting import Shooting
 from klapper.analysis.periodic.transition import other_sequence
@@ -80,16 +87,17 @@ def follow_periodic(
     """
     first, last = number(start, "start"), number(end, "end")
     if first == last:
-        raise InvalidModel(f"start and end are both {first}; give a range of the parameter.")
+        raise InvalidModel(f"start and end are both {first:g}; give a range of the parameter.")
+    turned = first if back is None else number(back, "back")
+    options = Options(min(first, last, turned), max(first, last, turned), step, largest, tolerance, most)
     known = Family(family, period)
     maps, _ = known.at(first)
     scheme = scheme_for(maps.system) if scheme is None else require_phased(scheme)
     if motion is None:
         given = None if period is None else period(first)
         motion = periodic_motion(maps.system, period=given, scheme=scheme)
+    require_motion_of(maps.system, motion)
     turns = 1 if motion.forcing is None else round(motion.period / motion.forcing)
-    turned = first if back is None else number(back, "back")
-    options = _Options(min(first, last, turned), max(first, last, turned), step, largest, tolerance, most)
     walk = _Walk(known, turns, options, scheme)
     with tally_for(progress, most, "motions") as shown:
         walk.go(motion.shooting, np.append(motion.unknowns, first), 1.0 if last > first else -1.0, shown)
@@ -102,10 +110,17 @@ def follow_other(branch: PeriodicBranch, at: Bifurcation, side: float, **given: 
         raise InvalidModel(
             f"at a {at.kind} no other branch begins; give a period doubling or a branch point."
         )
-    low = float(given.pop("start", np.min(branch.parameters)))
-    high = float(given.pop("end", np.max(branch.parameters)))
+    if side == 0.0:
+        raise InvalidModel("side is 0; allowed are +1 and -1: which way to go on the other branch.")
+    low = number(given.pop("start", np.min(branch.parameters)), "start")
+    high = number(given.pop("end", np.max(branch.parameters)), "end")
     progress = given.pop("progress", None)
-    options = _Options(min(low, high), max(low, high), **given)
+    unknown = sorted(given.keys() - {"step", "largest", "tolerance", "most"})
+    if unknown:
+        raise InvalidModel(
+            f"'{unknown[0]}' is no option here; there are start, end, step, largest, tolerance, most and progress."
+        )
+    options = Options(min(low, high), max(low, high), **given)
     motion = at.motion
     turns = 1 if motion.forcing is None else round(motion.period / motion.forcing)
     if at.kind == PERIOD_DOUBLING:
@@ -126,25 +141,11 @@ def follow_other(branch: PeriodicBranch, at: Bifurcation, side: float, **given: 
     return walk.branch()
 
 
-@dataclass(frozen=True)
-class _Options:
-    low: float
-    high: float
-    step: float = 0.01
-    largest: float = 0.05
-    tolerance: float = 1e-10
-    most: int = 1000
-
-    @property
-    def width(self) -> float:
-        return self.high - self.low
-
-
 @dataclass(eq=False)
 class _Walk:
     family: Family
     turns: int
-    options: _Options
+    options: Options
     scheme: Phased
     parameters: list[float] = field(default_factory=list)
     motions: list[PeriodicMotion] = field(default_factory=list)
@@ -242,9 +243,9 @@ class _Walk:
         """Keep what a curve has, and say what is zero at its end if that is an edge."""
         meeting = next((s for s in curve.special if self._meets_half(equations, s)), None)
         last = curve.special[-1] if curve.end == "edge" and meeting is None else None
-        edge = (
-            least_margin(equations.passage(last.point)) if last is not None and last.kind == _EDGE else None
-        )
+        edge = None
+        if last is not None and last.kind == _EDGE:
+            edge = vanishing_margins(equations.passage(last.point))[0]
         for point, place in zip(curve.points, curve.places, strict=True):
             if meeting is None or place < meeting.place:
                 self.parameters.append(float(point[-1]))
@@ -274,9 +275,8 @@ class _Walk:
             return False
         else:
             later = passage.before[half]
-        return bool(
-            np.abs((later - passage.before[0]) / equations.scale(special.point)[:size]).max() < _HALVES
-        )
+        apart = (later - passage.before[0]) / equations.scale(special.point)[:size]
+        return bool(np.abs(np.delete(apart, shooting.drifting)).max() < _HALVES)
 
     def _seen_before(self) -> bool:
         """Whether the last change of events was met before, by the same motion."""
@@ -311,8 +311,20 @@ class _Walk:
             if found is not None:
                 if edge.kind == COINCIDENCE:  # both orders are the same motion: nothing happens to it
                     self.found.pop()
+                if edge.kind in (LIFT_OFF, ADDING_SLIDING):
+                    self._locate_from(*found)
                 return found
         return self._simulated(x, curve.tangents[-1], self.motions[-1])
+
+    def _locate_from(self, shooting: Shooting, x: np.ndarray, direction: Any) -> None:
+        """Where a flight or slip vanishes, from the side without it: on the other side the equations are singular
+        there."""
+        equations = self.equations(shooting)
+        curve = self._followed(equations, x, -np.asarray(direction), Silent())
+        last = curve.special[-1] if curve.end == "edge" else None
+        if last is not None and last.kind == _EDGE:
+            margin = vanishing_margins(equations.passage(last.point))[0]
+            self.found[-1] = self._bifurcation(equations, last, margin)
 
     def _true_side(self, shooting: Shooting, x: np.ndarray) -> tuple[Shooting, np.ndarray, Any] | None:
         """Which way the events of a new sequence really happen."""
@@ -346,7 +358,14 @@ class _Walk:
             try:
                 maps, forcing = self.family.at(parameter)
                 length = last.period if forcing is None else self.turns * forcing
-                search = MotionSearch(maps.system, self.scheme, forcing, length, self.options.tolerance)
+                search = MotionSearch(
+                    maps.system,
+                    self.scheme,
+                    forcing,
+                    length,
+                    self.options.tolerance,
+                    last.shooting.drifting,
+                )
                 motion = search.found(search.settled(last.start, 0), attempts=_ATTEMPTS)
             except (NoPeriodicMotion, InvalidModel):
                 continue

@@ -70,8 +70,17 @@ def _common(frequencies: list[float]) -> float:
 
 
 def _depends_on_time(system: System) -> bool:
-    """Whether forces, gaps or constraints at the start are others at other times."""
+    """Whether forces, gaps or constraints are others at other times: at the start, and a little beside it, where also
+    what multiplies a position or velocity of zero acts."""
     q, v = system.start.position, system.start.velocity
+    return any(_changes(system, q + side * _aside(q), v + side * _aside(v)) for side in (0.0, 1.0))
+
+
+def _aside(values: np.ndarray) -> np.ndarray:
+    return 1e-3 * (1.0 + np.abs(values)) * np.cos(1.0 + np.arange(len(values)))
+
+
+def _changes(system: System, q: np.ndarray, v: np.ndarray) -> bool:
     which = np.arange(system.contacts.count)
 
     def answers(time: float) -> np.ndarray:

@@ -10,6 +10,7 @@ that depend on each other share their impulses as they like; v⁺ is unique.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,11 @@ class ImpactPattern:
         grip[rough] = np.where(still, STICKING, SLIDING)[rough]
         sense[rough & ~still] = np.sign(slip)[rough & ~still]
         return ImpactPattern(contact, pressing, grip, sense)
+
+    @cached_property
+    def key(self) -> tuple[bytes, ...]:
+        """Equal patterns have equal keys."""
+        return tuple(part.tobytes() for part in (self.contact, self.pressing, self.grip, self.sense))
 
     def same_as(self, other: ImpactPattern) -> bool:
         """Whether the same contacts press, stick and slip."""
@@ -121,9 +127,9 @@ class ImpactPattern:
     def _laws(self, maps: PhaseMaps, t: float, q: np.ndarray, v: np.ndarray) -> _ImpactLaws:
         if not _steady(maps):
             return _ImpactLaws(self, maps, t, q, v)
-        if self not in maps.shared:
-            maps.shared[self] = _ImpactLaws(self, maps, t, q, v)
-        return maps.shared[self]
+        if self.key not in maps.shared:
+            maps.shared[self.key] = _ImpactLaws(self, maps, t, q, v)
+        return maps.shared[self.key]
 
 
 class _ImpactLaws:

@@ -20,6 +20,7 @@ GRAZING, GRAZING_SLIDING, ADDING_SLIDING = "grazing", "grazing-sliding", "adding
 CROSSING_SLIDING, LIFT_OFF = "crossing-sliding", "lift-off"
 COINCIDENCE, IMPACT_PATTERN = "events coincide", "impact changes"
 _INSIDE = {TOUCH: GRAZING, STOP: GRAZING_SLIDING, SLIP: ADDING_SLIDING, RELEASE: LIFT_OFF}
+_PAIRS = {(TOUCH, TOUCH): GRAZING, (RELEASE, TOUCH): LIFT_OFF, (SLIP, STOP): ADDING_SLIDING}
 _AT_START = {TOUCH: GRAZING, STOP: CROSSING_SLIDING, SLIP: CROSSING_SLIDING, RELEASE: LIFT_OFF}
 
 _TOLERANCE, _SLIP_SPEED = 1e-10, 1e-9  # those of the schemes with phases
@@ -27,6 +28,7 @@ _PER_PIECE, _FEWEST, _MOST = 12, 32, 4000  # samples of a phase
 _NEAR = 0.1  # of the size of a function: minima below are refined
 _ROUNDS = 4
 _ZERO = 1e-7
+_BRIEF = 1e-2  # of the period: flights and slips that are about to vanish
 _FOLLOWS = 1e3  # times the noise: functions that are never larger say nothing
 
 
@@ -55,9 +57,27 @@ def least_margin(passage: Passage) -> Margin:
 
 
 def vanishing_margins(passage: Passage) -> list[Margin]:
-    """All margins that count as zero, the least first; the least one if there is none."""
+    """All margins that count as zero, the least first; the least one if there is none.
+
+    A flight or slip about to vanish comes first: its forces and speeds vanish with the square of its duration, or
+    faster, and are the least margins long before.
+    """
     found = sorted(margins(passage), key=lambda margin: margin.value)
-    return [margin for margin in found if abs(margin.value) < _ZERO] or found[:1]
+    vanishing = [margin for margin in found if abs(margin.value) < _ZERO] or found[:1]
+    return [margin for margin in _brief(passage) if margin.contact == vanishing[0].contact] + vanishing
+
+
+def _brief(passage: Passage) -> list[Margin]:
+    """Flights and slips so short that they are about to vanish."""
+    total, found = float(passage.times[-1] - passage.times[0]), []
+    for i, duration in enumerate(np.diff(passage.times)):
+        kind = _vanishing(passage, i)
+        if kind in (LIFT_OFF, ADDING_SLIDING) and duration < _BRIEF * total:
+            begin = float(passage.times[i])
+            found.append(
+                Margin(float(duration) / total, kind, passage.switches[i].contact, i, begin, inside=False)
+            )
+    return found
 
 
 def margins(passage: Passage) -> list[Margin]:
@@ -111,13 +131,13 @@ def _turned_rate(passage: Passage, i: int) -> float:
 
 
 def _vanishing(passage: Passage, i: int) -> str:
-    """The name of what happens where no time is left in the phase number i: sticking or a flight vanishes, or two
-    events meet."""
+    """The name of what happens where no time is left in the phase number i: sticking, a slip or a flight vanishes, or
+    two events meet."""
     first, second = passage.switches[i], passage.switches[(i + 1) % len(passage.switches)]
     if first.contact != second.contact:
         return COINCIDENCE
-    if (first.kind, second.kind) == (TOUCH, TOUCH):
-        return GRAZING
+    if (first.kind, second.kind) in _PAIRS:
+        return _PAIRS[first.kind, second.kind]
     if (first.kind, second.kind) != (STOP, SLIP):
         return COINCIDENCE
     old, new = (

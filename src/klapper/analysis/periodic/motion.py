@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from klapper.analysis.periodic.approach import Approach, approach
 from klapper.analysis.periodic.events import MotionEvent, events_of
 from klapper.analysis.periodic.margins import Margin, least_margin
 from klapper.analysis.periodic.passage import Passage
@@ -25,7 +26,7 @@ _SUPERSTABLE = 1e-9  # multipliers below count as zero
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PeriodicMotion:
-    """x(t + T) = x(t).
+    """x(t + T) = x(t), but for coordinates that may drift.
 
     ``system``     whose motion it is
     ``period``     T [s]
@@ -78,6 +79,13 @@ class PeriodicMotion:
         return State(time, x[:n], x[n:])
 
     @cached_property
+    def drift(self) -> np.ndarray:
+        """How far (n,) [m, rad] coordinates have gone on after a period: 0 but for those that may drift."""
+        drifting, gone = list(self.shooting.drifting), np.zeros(len(self.system.velocities))
+        gone[drifting] = (self.passage.end - self.passage.before[0])[drifting]
+        return gone
+
+    @cached_property
     def events(self) -> tuple[MotionEvent, ...]:
         """What the contacts do in one period from the start on, in the order of time."""
         found = events_of(self.passage)
@@ -103,20 +111,18 @@ class PeriodicMotion:
         """Floquet multipliers (2n,), complex, the largest first.
 
         Zeros belong to what contacts hold for a while: there neighbours become one. Without a forcing one of them is 1,
-        along the motion itself.
+        along the motion itself; and one for every coordinate that may drift.
         """
-        values = np.linalg.eigvals(self.monodromy).astype(complex)
-        return values[np.argsort(-np.abs(values), kind="stable")]
+        return multipliers_of(self.monodromy)
 
     @property
     def deciding(self) -> np.ndarray:
-        """The multipliers without that of a shift in time, the largest first."""
-        values = self.multipliers
-        return values if self.forcing is not None else np.delete(values, np.argmin(np.abs(values - 1.0)))
+        """The multipliers without those of shifts in time and in coordinates that may drift, the largest first."""
+        return self.shooting.without_shifts(self.multipliers)
 
     @property
     def stable(self) -> bool:
-        """Whether neighbours come nearer: all multipliers inside the unit circle but that of a shift in time."""
+        """Whether neighbours come nearer: all multipliers inside the unit circle but those of shifts."""
         return bool(np.all(np.abs(self.deciding) < 1.0))
 
     @property
@@ -137,9 +143,23 @@ class PeriodicMotion:
         return self.distance(State(self.start.time, last[:n], last[n:]))
 
     def distance(self, state: State) -> float:
-        """Largest difference of a state from the start, in parts of the size of the motion."""
+        """Largest difference of a state from the start, in parts of the size of the motion; not of coordinates that may
+        drift."""
         apart = np.concatenate([state.position - self.start.position, state.velocity - self.start.velocity])
-        return float(np.abs(apart / self.size).max())
+        return self.size_of(apart)
+
+    def size_of(self, apart: np.ndarray) -> float:
+        """Largest part of a difference (2n,) of states, in parts of the size of the motion; not of coordinates that may
+        drift."""
+        return float(np.abs(np.delete(apart / self.size, self.shooting.drifting)).max())
+
+    def approach(self, *, off: float = 1e-3, left: float = 1e-9, most: int = 2000) -> Approach:
+        """A long integration of a stable motion from beside it: how near it comes.
+
+        The start is ``off`` by so much of its positions and velocities. As many periods are integrated, up to ``most``,
+        as leave ``left`` of that by the multipliers.
+        """
+        return approach(self, off=off, left=left, most=most)
 
     @cached_property
     def size(self) -> np.ndarray:
@@ -174,9 +194,19 @@ class PeriodicMotion:
         lines = [
             f"Periodic motion of '{self.system.name}': {self.period:.10g} s{how}, {self._judgement}.",
             f"  multipliers {values}{more}",
+            *(
+                f"  {self.system.coordinates[j]} goes on by {self.drift[j]:.6g} in a period"
+                for j in self.shooting.drifting
+            ),
             *(f"  {event}" for event in self.events),
         ]
         return "\n".join(lines)
+
+
+def multipliers_of(monodromy: np.ndarray) -> np.ndarray:
+    """Eigenvalues (2n,), complex, the largest first."""
+    values = np.linalg.eigvals(monodromy).astype(complex)
+    return values[np.argsort(-np.abs(values), kind="stable")]
 
 
 @lru_cache(maxsize=4)

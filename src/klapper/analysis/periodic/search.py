@@ -8,12 +8,12 @@ for its times and state. What it finds must have these events when it is integra
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from klapper.analysis.periodic.drifting import drifting_numbers
 from klapper.analysis.periodic.flow_map import require_phased, scheme_for
 from klapper.analysis.periodic.forcing import forcing_period
 from klapper.analysis.periodic.motion import PeriodicMotion
@@ -50,6 +50,7 @@ def periodic_motion(
     period: float | None = None,
     order: int = 1,
     settle: int | None = None,
+    drifting: Sequence[str] = (),
     scheme: Phased | None = None,
     tolerance: float = 1e-11,
 ) -> PeriodicMotion:
@@ -62,6 +63,8 @@ def periodic_motion(
     ``order``      periods of the forcing in one period of the motion
     ``settle``     periods that are simulated first; default 20 without a guess, none with one. A motion that repels is
                    found only from a guess nearby
+    ``drifting``   names of coordinates that need not return, since nothing depends on them: the motion goes on in them
+                   by the same :attr:`~PeriodicMotion.drift` in every period
     ``scheme``     PiecewiseExact or EventDriven with Newton's law of impact; default: the first one if it can treat the
                    system
     ``tolerance``  of the last correction, in parts of the size of the motion
@@ -88,28 +91,32 @@ def periodic_motion(
         if forcing is not None
         else number(period, "period", "numbers above 0, in s", above=0.0)
     )
-    search = MotionSearch(system, scheme, forcing, length, tolerance)
+    close = number(tolerance, "tolerance", "numbers above 0", above=0.0)
+    search = MotionSearch(system, scheme, forcing, length, close, drifting_numbers(system, drifting))
     begin = _state(guess, system)
-    rounds = (20 if guess is None else 0) if settle is None else int(settle)
-    return search.found(search.settled(begin, rounds))
+    rounds = (20 if guess is None else 0) if settle is None else settle
+    if not (isinstance(rounds, int | np.integer) and rounds >= 0):
+        raise InvalidModel(f"settle is {settle!r}; allowed are whole numbers of periods from 0 on.")
+    return search.found(search.settled(begin, int(rounds)))
 
 
 def _forcing(system: System, period: float | None) -> float | None:
     """The period [s] of the forcing, read off or given."""
+    given = None if period is None else number(period, "period", "numbers above 0, in s", above=0.0)
     try:
         read = forcing_period(system)
     except InvalidModel:
-        if period is None:
+        if given is None:
             raise
-        return number(period, "period", "numbers above 0, in s", above=0.0)
-    if read is not None and period is not None:
-        turns = period / read
-        if abs(turns - round(turns)) > 1e-9 * turns or round(turns) < 1:
-            raise InvalidModel(
-                f"period is {period:.10g} s; the forcing has {read:.10g} s: give a multiple of it, or only the order."
-            )
-        return number(period, "period")
-    return read
+        return given
+    if read is None or given is None:
+        return read
+    turns = given / read
+    if abs(turns - round(turns)) > 1e-9 * turns or round(turns) < 1:
+        raise InvalidModel(
+            f"period is {given:.10g} s; the forcing has {read:.10g} s: give a multiple of it, or only the order."
+        )
+    return given
 
 
 def _state(guess: Any, system: System) -> State:
@@ -129,10 +136,16 @@ class MotionSearch:
     """From simulations to equations to a motion; ``period`` [s] is that of the motion, about so without a forcing."""
 
     def __init__(
-        self, system: System, scheme: Phased, forcing: float | None, period: float, tolerance: float
+        self,
+        system: System,
+        scheme: Phased,
+        forcing: float | None,
+        period: float,
+        tolerance: float,
+        drifting: tuple[int, ...] = (),
     ) -> None:
         self.system, self.scheme, self.forcing = system, scheme, forcing
-        self.period, self.tolerance = period, tolerance
+        self.period, self.tolerance, self.drifting = period, tolerance, drifting
         self.maps = PhaseMaps(system)
 
     def settled(self, state: State, periods: int) -> State:
@@ -153,7 +166,7 @@ class MotionSearch:
                         return self._shortest(motion)
                     why = "what Newton's method finds has other events when it is integrated"
                     state = motion.start
-            except NotConverged as error:
+            except (NotConverged, StepFailed) as error:
                 why = str(error)
             state = self._shifted(self._end(state, self.period))
         raise NoPeriodicMotion(
@@ -162,16 +175,15 @@ class MotionSearch:
         )
 
     def _shortest(self, motion: PeriodicMotion) -> PeriodicMotion:
-        """The same motion with the shortest period of which its own is a multiple; only looked for under a forcing."""
-        turns = 1 if self.forcing is None else round(motion.period / self.forcing)
+        """The same motion with the shortest period of which its own is a multiple."""
         passage, shooting, size = motion.passage, motion.shooting, len(motion.passage.end)
+        turns = len(shooting.switches) if self.forcing is None else round(motion.period / self.forcing)
         scale = shooting.scale(motion.unknowns, passage, motion.period)[:size]
         for parts in range(turns, 1, -1):
-            count = len(shooting.switches) // parts
-            if turns % parts or (not shooting.clocked and count * parts != len(shooting.switches)):
+            if turns % parts or not shooting.repeats(parts):
                 continue
             period = motion.period / parts
-            short = shooting if shooting.clocked else replace(shooting, switches=shooting.switches[:count])
+            short = shooting.part(parts)
             u = short.unknowns(motion.unknowns[:size], passage.times[: len(short.switches)], period)
             try:
                 u, reached = solved(short, self.maps, u, period, self.tolerance)
@@ -181,33 +193,36 @@ class MotionSearch:
                 return PeriodicMotion.of(reached, self.forcing, short, u, self.scheme)
         return motion
 
-    def _end(self, state: State, duration: float) -> State:
+    def _recorded(self, state: State, duration: float) -> list[Phase]:
         try:
-            phases = record_phases(self.system, self.scheme, state, state.time + duration)
+            return record_phases(self.system, self.scheme, state, state.time + duration)
         except StepFailed as error:
             raise NoPeriodicMotion(f"The motion that was to lead to a periodic one fails. {error}") from error
+
+    def _end(self, state: State, duration: float) -> State:
+        phases = self._recorded(state, duration)
         n = len(phases[-1].after) // 2
         return State(phases[-1].end, phases[-1].after[:n], phases[-1].after[n:])
 
     def _shifted(self, state: State) -> State:
-        """The same state at a time within the first period."""
+        """The same state at a time within the first period, with what may drift at 0."""
         begin = self.system.start.time
         time = begin if self.forcing is None else begin + (state.time - begin) % self.forcing
-        return State(time, state.position, state.velocity)
+        position = state.position.copy()
+        position[list(self.drifting)] = 0.0
+        return State(time, position, state.velocity)
 
     def _guesses(self, state: State) -> Iterator[tuple[Shooting, np.ndarray]]:
         """Equations with a first guess, from one period of simulation."""
         if self.forcing is None:
-            yield from self._returning(
-                record_phases(self.system, self.scheme, state, state.time + _LOOK * self.period)
-            )
+            yield from self._returning(self._recorded(state, _LOOK * self.period))
             return
-        phases = record_phases(self.system, self.scheme, state, state.time + self.period)
+        phases = self._recorded(state, self.period)
         longest = max(phases, key=lambda phase: phase.end - phase.begin)
         middle = 0.5 * (longest.begin + longest.end)
         moved = self._end(state, middle - state.time) if middle > state.time else state
-        phases = record_phases(self.system, self.scheme, moved, moved.time + self.period)
-        made = shooting_from(self.maps, phases, self.period, forced=True)
+        phases = self._recorded(moved, self.period)
+        made = shooting_from(self.maps, phases, self.period, forced=True, drifting=self.drifting)
         if made is not None:
             yield made
 
@@ -219,6 +234,7 @@ class MotionSearch:
             return
         size = np.abs(np.array([phase.before for phase in phases])).max(axis=0)
         size = np.where(size > 0.0, size, 1.0)
+        size[list(self.drifting)] = np.inf
         again = [
             (float(np.abs((phases[j].before - phases[1].before) / size).max()), j)
             for j in range(2, len(phases))
@@ -229,7 +245,7 @@ class MotionSearch:
         nearest = min(again)[0]
         last = next(j for miss, j in again if miss <= max(2.0 * nearest, 1e-3))
         times = np.array([phase.begin for phase in phases[1 : last + 1]])
-        shooting = Shooting(tuple(switches[1:last]), False, float(times[0]))
+        shooting = Shooting(tuple(switches[1:last]), False, float(times[0]), drifting=self.drifting)
         yield shooting, shooting.unknowns(phases[1].before, times[:-1], float(times[-1] - times[0]))
 
     def _closing(self, phase: Phase) -> tuple[Shooting, np.ndarray]:
@@ -238,10 +254,14 @@ class MotionSearch:
         times = np.linspace(phase.begin + 0.3 * self.period, phase.end, 4000)
         states = np.hstack(flow.states(times))
         size = np.abs(states).max(axis=0)
-        miss = np.abs((states - phase.before) / np.where(size > 0.0, size, 1.0)).max(axis=1)
+        size = np.where(size > 0.0, size, 1.0)
+        size[list(self.drifting)] = np.inf
+        miss = np.abs((states - phase.before) / size).max(axis=1)
         low = 1 + np.flatnonzero((miss[1:-1] < miss[:-2]) & (miss[1:-1] <= miss[2:]))
         if low.size == 0:
             raise NotConverged("the motion does not return to where it was")
         at = next(i for i in low if miss[i] <= 2.0 * miss[low].min())
         period = float(times[at] - phase.begin)
-        return without_events(self.maps, phase.modes, phase.begin, phase.before, period, forced=False)
+        return without_events(
+            self.maps, phase.modes, phase.begin, phase.before, period, forced=False, drifting=self.drifting
+        )

@@ -6,6 +6,7 @@ The unknowns are the state x₁ before the first switch and the times of the swi
 
 A motion without any event begins at a given time instead (a clock). Under a forcing T is known. Without, T is an
 unknown and t₁ is given; a motion without any event then begins where one of its coordinates turns back, v_j = 0.
+Coordinates that may drift need not return; they are 0 in x₁ (:mod:`klapper.analysis.periodic.drifting`).
 With the times as unknowns nothing is singular where an impact loses its speed: branches of solutions go smoothly
 through grazing, and only whether they can be true changes there (:mod:`klapper.analysis.periodic.margins`).
 """
@@ -39,12 +40,14 @@ class Shooting:
     ``switches``  in the order of one period; one clock if there is no event
     ``origin``    [s] of the clock; without a forcing of the first switch
     ``turning``   without a forcing and events: number j of the coordinate
+    ``drifting``  numbers of the coordinates that may drift
     """
 
     switches: tuple[Switch, ...]
     forced: bool
     origin: float = 0.0
     turning: int | None = None
+    drifting: tuple[int, ...] = ()
 
     @property
     def clocked(self) -> bool:
@@ -57,9 +60,18 @@ class Shooting:
 
     def unknowns(self, x: np.ndarray, times: np.ndarray, period: float) -> np.ndarray:
         """u = (x₁, times / T) or (x₁, times / T, T), from the times (k,) [s] of the switches."""
+        x = x.copy()
+        x[list(self.drifting)] = 0.0
         if self.forced:
             return np.concatenate([x, times[: self.free_times] / period])
         return np.concatenate([x, (times[1 : 1 + self.free_times] - times[0]) / period, [period]])
+
+    def without_shifts(self, multipliers: np.ndarray) -> np.ndarray:
+        """Without those that are 1 whatever the motion: of a shift in time, if nothing depends on time, and of shifts
+        in coordinates that may drift."""
+        for _ in range(len(self.drifting) + (0 if self.forced else 1)):
+            multipliers = np.delete(multipliers, np.argmin(np.abs(multipliers - 1.0)))
+        return multipliers
 
     def period(self, u: np.ndarray, forcing: float) -> float:
         return forcing if self.forced else float(u[-1])
@@ -97,6 +109,7 @@ class Shooting:
         inner[size:] = by_times
         miss_by = passage.end_by @ inner
         miss_by[:, :size] -= np.eye(size)
+        miss_by[list(self.drifting)] = np.eye(len(u))[list(self.drifting)]
         rows = [miss_by]
         if not self.clocked:
             rows.append(passage.triggers_by @ inner)
@@ -113,7 +126,9 @@ class Shooting:
 
     def _values(self, u: np.ndarray, triggers: np.ndarray, end: np.ndarray) -> np.ndarray:
         turning = [] if self.turning is None else [u[len(end) // 2 + self.turning]]
-        return np.concatenate([end - u[: len(end)], triggers, turning])
+        miss = end - u[: len(end)]
+        miss[list(self.drifting)] = u[list(self.drifting)]
+        return np.concatenate([miss, triggers, turning])
 
     def scale(self, u: np.ndarray, passage: Passage, forcing: float) -> np.ndarray:
         """Sizes (len(u),) of the unknowns: those of a vibration with this period through the states at the switches."""
@@ -127,6 +142,21 @@ class Shooting:
             sizes[-1] = period
         return sizes
 
+    def repeats(self, parts: int) -> bool:
+        """Whether the same switches come in the same order in every one of some equal parts."""
+        count, odd = divmod(len(self.switches), parts)
+        if self.clocked:
+            return True
+        return not odd and all(
+            switch.same_as(self.switches[i % count]) for i, switch in enumerate(self.switches)
+        )
+
+    def part(self, parts: int) -> Shooting:
+        """The first of some equal parts of the sequence."""
+        if self.clocked:
+            return self
+        return replace(self, switches=self.switches[: len(self.switches) // parts])
+
     def doubled(self, u: np.ndarray, forcing: float, passage: Passage) -> tuple[Shooting, np.ndarray]:
         """The same motion as one of two periods; ``forcing`` is one period."""
         twice = replace(self, switches=self.switches if self.clocked else self.switches * 2)
@@ -138,38 +168,51 @@ class Shooting:
 
 
 def shooting_from(
-    maps: PhaseMaps, phases: list[Phase], period: float, *, forced: bool
+    maps: PhaseMaps, phases: list[Phase], period: float, *, forced: bool, drifting: tuple[int, ...] = ()
 ) -> tuple[Shooting, np.ndarray] | None:
     """Equations and first guess from a record of one period; None if it does not end in the modes of its begin."""
     switches = switches_of(maps, phases)
     if phases[0].modes.key != phases[-1].modes.key or any(switch.is_clock for switch in switches[1:]):
         return None
     if len(switches) == 1:
-        return without_events(maps, phases[0].modes, phases[0].begin, phases[0].before, period, forced=forced)
+        first = phases[0]
+        return without_events(
+            maps, first.modes, first.begin, first.before, period, forced=forced, drifting=drifting
+        )
     times = np.array([phase.begin for phase in phases[1:]])
-    shooting = Shooting(tuple(switches[1:]), forced, 0.0 if forced else float(times[0]))
+    origin = 0.0 if forced else float(times[0])
+    shooting = Shooting(tuple(switches[1:]), forced, origin, drifting=drifting)
     return shooting, shooting.unknowns(phases[1].before, times, period)
 
 
 def without_events(
-    maps: PhaseMaps, modes: Modes, t: float, x: np.ndarray, period: float, *, forced: bool
+    maps: PhaseMaps,
+    modes: Modes,
+    t: float,
+    x: np.ndarray,
+    period: float,
+    *,
+    forced: bool,
+    drifting: tuple[int, ...] = (),
 ) -> tuple[Shooting, np.ndarray]:
     """Equations and first guess of a motion in one phase, which is in the state x (2n,) at the time t [s]."""
     turning = None
     if not forced:
-        t, x, turning = _turning_point(maps, modes, t, x, period)
-    shooting = Shooting((Switch(CLOCK, -1, 0.0, (), modes),), forced, t, turning)
+        t, x, turning = _turning_point(maps, modes, t, x, period, drifting)
+    shooting = Shooting((Switch(CLOCK, -1, 0.0, (), modes),), forced, t, turning, drifting)
     return shooting, shooting.unknowns(x, np.array([t]), period)
 
 
 def _turning_point(
-    maps: PhaseMaps, modes: Modes, t: float, x: np.ndarray, period: float
+    maps: PhaseMaps, modes: Modes, t: float, x: np.ndarray, period: float, drifting: tuple[int, ...]
 ) -> tuple[float, np.ndarray, int]:
-    """Where the coordinate that moves most is largest: time, state and number."""
+    """Where the coordinate that moves most and does not drift is largest: time, state and number."""
     flow = maps.of(modes).flow(t, x, t + period)
     times = np.linspace(t, t + period, _SAMPLES)
     q, v = flow.states(times)
-    j = int(np.argmax(np.ptp(q, axis=0)))
+    reach = np.ptp(q, axis=0)
+    reach[list(drifting)] = -1.0
+    j = int(np.argmax(reach))
     falls = np.flatnonzero((v[:-1, j] > 0.0) & (v[1:, j] <= 0.0))
     if falls.size == 0:
         return t, x, j

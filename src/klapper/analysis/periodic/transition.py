@@ -15,10 +15,12 @@ import numpy as np
 
 from klapper.analysis.periodic.impact_pattern import ImpactPattern
 from klapper.analysis.periodic.margins import (
+    ADDING_SLIDING,
     COINCIDENCE,
     CROSSING_SLIDING,
     GRAZING,
     GRAZING_SLIDING,
+    LIFT_OFF,
     Margin,
 )
 from klapper.analysis.periodic.passage import Passage
@@ -26,7 +28,7 @@ from klapper.analysis.periodic.shooting import Shooting, without_events
 from klapper.analysis.periodic.switch import Switch
 from klapper.schemes.phase_impact import newton_impact
 from klapper.schemes.phase_map import PhaseMaps
-from klapper.schemes.phase_modes import SLIP, STICKING, STOP, TOUCH
+from klapper.schemes.phase_modes import RELEASE, SLIP, STICKING, STOP, TOUCH
 from klapper.schemes.phase_record import Jump
 from klapper.schemes.touching import Touching
 
@@ -60,6 +62,8 @@ def _changed(passage: Passage, shooting: Shooting, margin: Margin) -> tuple[Shoo
     """The sequence changed where one margin vanishes; switches before it keep their numbers."""
     if margin.kind == GRAZING:
         return (_with_impact if margin.inside else _without_impact)(passage, shooting, margin)
+    if margin.kind in (LIFT_OFF, ADDING_SLIDING) and not margin.inside:
+        return _without_pair(passage, shooting, margin)
     if margin.kind in (CROSSING_SLIDING, GRAZING_SLIDING) and not margin.inside:
         return _with_stick(passage, shooting, margin) or _without_stick(passage, shooting, margin)
     return None
@@ -80,7 +84,7 @@ def _exchanged(passage: Passage, shooting: Shooting, margin: Margin) -> tuple[Sh
         [begin, begin, *(begin + (passage.times[m] - passage.times[i]) % period for m in order[2:])]
     )
     switches = tuple(shooting.switches[m] for m in order)
-    made = Shooting(switches, shooting.forced, 0.0 if shooting.forced else float(begin))
+    made = replace(shooting, switches=switches, origin=0.0 if shooting.forced else float(begin))
     return made, made.unknowns(passage.before[i], times, period)
 
 
@@ -115,11 +119,11 @@ def _with_impact(passage: Passage, shooting: Shooting, margin: Margin) -> tuple[
     new = Switch(TOUCH, margin.contact, 0.0, (pattern,), modes)
     period = float(passage.times[-1] - passage.times[0])
     if shooting.clocked:
-        made = Shooting((new,), shooting.forced, t)
+        made = replace(shooting, switches=(new,), origin=t, turning=None)
         return made, made.unknowns(x, np.array([t]), period)
     switches = (*shooting.switches[: i + 1], new, *shooting.switches[i + 1 :])
     times = np.insert(passage.times[:-1], i + 1, t)
-    made = Shooting(switches, shooting.forced, shooting.origin)
+    made = replace(shooting, switches=switches)
     return made, made.unknowns(passage.before[0], times, period)
 
 
@@ -149,6 +153,13 @@ def _without_stick(
     return made, made.unknowns(passage.before[0], np.delete(passage.times[:-1], j), period)
 
 
+def _without_pair(passage: Passage, shooting: Shooting, margin: Margin) -> tuple[Shooting, np.ndarray] | None:
+    """Without a flight or slip that takes no time."""
+    i, j = margin.switch, (margin.switch + 1) % len(shooting.switches)
+    pair = shooting.switches[i].kind, shooting.switches[j].kind
+    return _without(passage, shooting, [i, j]) if pair in ((RELEASE, TOUCH), (SLIP, STOP)) else None
+
+
 def _without(passage: Passage, shooting: Shooting, dropped: list[int]) -> tuple[Shooting, np.ndarray] | None:
     """Without some successive switches, if they leave the modes as they were."""
     k = len(shooting.switches)
@@ -159,16 +170,15 @@ def _without(passage: Passage, shooting: Shooting, dropped: list[int]) -> tuple[
     kept = [i for i in range(k) if i not in dropped]
     if kept:
         times = passage.times[kept]
-        made = Shooting(
-            tuple(shooting.switches[i] for i in kept),
-            shooting.forced,
-            0.0 if shooting.forced else float(times[0]),
-        )
+        origin = 0.0 if shooting.forced else float(times[0])
+        made = replace(shooting, switches=tuple(shooting.switches[i] for i in kept), origin=origin)
         return made, made.unknowns(passage.before[kept[0]], times, period)
     last = dropped[-1]
     middle = 0.5 * (passage.times[last] + passage.times[last + 1])
     x = passage.maps.of(modes).destination(passage.times[last], passage.entered[last], middle)
-    return without_events(passage.maps, modes, float(middle), x, period, forced=shooting.forced)
+    return without_events(
+        passage.maps, modes, float(middle), x, period, forced=shooting.forced, drifting=shooting.drifting
+    )
 
 
 def _bounce(maps: PhaseMaps, contact: int, t: float, x: np.ndarray) -> ImpactPattern | None:

@@ -10,6 +10,7 @@ import numpy as np
 from klapper.complementarity.errors import InvalidProblem
 from klapper.complementarity.selection.force_set import ForceSet
 from klapper.complementarity.selection.least_squares import MinimumNorm
+from klapper.complementarity.selection.reading import require_coordinate
 from klapper.complementarity.selection.rule import Selection, chosen
 
 _MARGIN = 1e-6  # of the largest force: less is no margin
@@ -83,6 +84,7 @@ class ExtremeMotion:
     end: Literal["min", "max"]
 
     def __post_init__(self) -> None:
+        require_coordinate(self.coordinate)
         if self.end not in ("min", "max"):
             raise InvalidProblem(f"end is {self.end!r}; allowed are 'min' and 'max'.")
 
@@ -95,6 +97,7 @@ class ExtremeMotion:
         if not forces.motion_unique:
             note = "the set of forces has no mass"
             if forces.mass is not None:
+                require_coordinate(self.coordinate, len(forces.mass))
                 row = np.linalg.solve(forces.mass, forces.directions)[[self.coordinate]]
                 t = forces.face.extreme(row[0] if self.end == "min" else -row[0])
                 note = "this acceleration has no bound"

@@ -17,13 +17,20 @@ from typing import Any, Literal
 
 import numpy as np
 
-from klapper.complementarity.checking import as_names, as_square_matrix, as_vector, require_finite
+from klapper.complementarity.checking import as_names, as_vector, require_finite
 from klapper.complementarity.errors import InvalidProblem, NotApplicable
 from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.problem import LinearComplementarity
 from klapper.complementarity.selection.discs import Discs
 from klapper.complementarity.selection.face import Face
 from klapper.complementarity.selection.null_space import echelon, null_space
+from klapper.complementarity.selection.reading import (
+    as_coefficients,
+    as_inequalities,
+    as_matrix,
+    as_rows,
+    not_negative,
+)
 from klapper.complementarity.solution import Solution
 from klapper.convex import RegularPolygon
 
@@ -105,12 +112,7 @@ class ForceSet:
         """A set from arrays, checked. ``friction`` is one number or (s,) if patches belong to the normal forces one by
         one, else (s, m); ``fixed`` holds row numbers or booleans."""
         x = as_vector(forces, "forces")
-        matrix = np.array(directions, dtype=float, ndmin=2)
-        require_finite(matrix, "directions")
-        if matrix.shape[1] != x.size:
-            raise InvalidProblem(
-                f"directions has shape {matrix.shape}, expected (n, {x.size}) to fit forces."
-            )
+        matrix = as_rows(directions, "directions", x.size)
         rows = np.atleast_1d(np.asarray(normal, dtype=int))
         pairs = np.asarray(patches, dtype=int)
         pairs = pairs.reshape(-1, 1) if pairs.ndim < 2 else pairs
@@ -123,23 +125,25 @@ class ForceSet:
             )
         given = np.zeros(x.size, dtype=bool)
         given[np.asarray(fixed, dtype=bool if np.asarray(fixed).dtype == bool else int)] = True
-        senses = np.zeros(pairs.shape) if sense is None else np.array(sense, dtype=float).reshape(pairs.shape)
+        senses = np.zeros(pairs.shape) if sense is None else np.array(sense, dtype=float)
+        if senses.size != pairs.size:
+            raise InvalidProblem(f"sense has shape {senses.shape}, expected {pairs.shape} as patches has.")
+        require_finite(senses, "sense")
+        senses = senses.reshape(pairs.shape)
         length = np.linalg.norm(senses, axis=1, keepdims=True)
         return cls(
             x,
             matrix,
             rows,
             pairs,
-            _coefficients(friction, len(pairs), len(rows)),
-            as_vector(limit, "limit", len(pairs)),
+            as_coefficients(friction, len(pairs), len(rows)),
+            not_negative(as_vector(limit, "limit", len(pairs)), "limit"),
             np.divide(senses, length, out=np.zeros_like(senses), where=length > 0.0),
             given,
             as_names(names, x.size, "force "),
-            None if held is None else np.array(held, dtype=float, ndmin=2),
-            None
-            if keeping is None
-            else (np.array(keeping[0], dtype=float, ndmin=2), np.atleast_1d(keeping[1])),
-            mass=None if mass is None else as_square_matrix(mass, "mass"),
+            None if held is None else as_rows(held, "held", x.size),
+            None if keeping is None else as_inequalities(keeping, "keeping", x.size),
+            mass=None if mass is None else as_matrix(mass, "mass", len(matrix)),
             load=None if load is None else as_vector(load, "load", len(matrix)),
         )
 
@@ -154,6 +158,10 @@ class ForceSet:
         ``duration``  [s] by which impulses are divided to give forces
         """
         problem = solution.problem
+        if motion not in ("same", "any"):
+            raise InvalidProblem(f"motion is {motion!r}; allowed are 'same' and 'any'.")
+        if not 0.0 < duration < np.inf:
+            raise InvalidProblem(f"duration is {duration!r}; allowed are numbers above 0, in s.")
         if not isinstance(problem, LinearComplementarity | FrictionalContact):
             raise NotApplicable(
                 f"Sets of forces are found for linear and contact problems, not for a {problem.kind}."
@@ -366,21 +374,6 @@ class ForceSet:
         for i in open_rows:
             lines.append(f"  {self.names[i]:<{width}}  between {self.lower[i]:.6g} and {self.upper[i]:.6g}")
         return "\n".join([*lines, *(f"  {text}" for text in self.words)])
-
-
-def _coefficients(friction: Any, patches: int, contacts: int) -> np.ndarray:
-    values = np.asarray(friction, dtype=float)
-    if values.ndim == 2:
-        if values.shape != (patches, contacts):
-            raise InvalidProblem(f"friction has shape {values.shape}, expected ({patches}, {contacts}).")
-        return values.copy()
-    coefficient = as_vector(friction, "friction", patches)
-    if np.any(coefficient) and patches != contacts:
-        raise InvalidProblem(
-            f"friction is one number per patch, but there are {patches} patches and {contacts} normal forces; give the "
-            f"matrix ({patches}, {contacts})."
-        )
-    return np.diag(coefficient) if patches == contacts else np.zeros((patches, contacts))
 
 
 def _facets(sides: int | None) -> tuple[np.ndarray, float]:

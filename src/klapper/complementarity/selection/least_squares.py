@@ -15,6 +15,7 @@ import numpy as np
 
 from klapper.complementarity.errors import InvalidProblem
 from klapper.complementarity.selection.force_set import ForceSet
+from klapper.complementarity.selection.reading import as_matrix, as_previous
 from klapper.complementarity.selection.rule import Selection, by_force, chosen, positive
 
 
@@ -66,12 +67,11 @@ class Compliant:
             positive(self.compliance, "compliance")
         else:
             matrix = np.asarray(self.compliance, dtype=float)
-            if (
-                matrix.shape[0] != matrix.shape[1]
-                or np.linalg.eigvalsh(0.5 * (matrix + matrix.T)).min() <= 0.0
-            ):
+            square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and np.all(np.isfinite(matrix))
+            if not square or np.linalg.eigvalsh(0.5 * (matrix + matrix.T)).min() <= 0.0:
                 raise InvalidProblem(
-                    f"compliance has shape {matrix.shape}; a matrix must be square, symmetric and positive definite."
+                    f"compliance has shape {matrix.shape}; a matrix must be square, symmetric and positive definite, "
+                    f"of finite numbers."
                 )
         positive(self.default, "default")
 
@@ -80,11 +80,7 @@ class Compliant:
             metric = by_force(self.compliance, forces, "compliance", self.default)
             full = np.diag(metric)
         else:
-            metric = full = np.asarray(self.compliance, dtype=float)
-            if full.shape != (forces.size, forces.size):
-                raise InvalidProblem(
-                    f"compliance has shape {full.shape}, expected ({forces.size}, {forces.size})."
-                )
+            metric = full = as_matrix(self.compliance, "compliance", forces.size)
         misfit = by_force(self.misfit, forces, "misfit", 0.0)
         target = -np.linalg.solve(full, misfit) if misfit.any() else np.zeros(forces.size)
         face = forces.face
@@ -107,7 +103,7 @@ class NearPrevious:
 
     def select(self, forces: ForceSet, previous: np.ndarray | None = None) -> Selection:
         face = forces.face
-        target = np.zeros(forces.size) if previous is None else np.asarray(previous, dtype=float)
+        target = np.zeros(forces.size) if previous is None else as_previous(previous, forces.size)
         note = "" if previous is not None else "there are no previous forces: the minimum norm was used"
         t = face.nearest(target, np.ones(forces.size))
         return chosen(forces, face.at(t), self.name, note)

@@ -20,6 +20,7 @@ import numpy as np
 
 from klapper.complementarity.errors import InvalidProblem, NotApplicable
 from klapper.complementarity.selection.force_set import ForceSet
+from klapper.complementarity.selection.reading import as_previous
 from klapper.complementarity.selection.rule import Selection, by_force, chosen, positive
 
 
@@ -92,7 +93,7 @@ class ProxIteration:
         given = self.start
         if isinstance(given, str):
             if previous is not None:
-                return np.array(previous, dtype=float)
+                return as_previous(previous, forces.size)
             given = 0.0
         start = by_force(given, forces, "start", np.nan)
         if np.ndim(given) == 0 and not isinstance(given, dict):

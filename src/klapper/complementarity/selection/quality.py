@@ -17,6 +17,7 @@ import numpy as np
 from klapper.complementarity.errors import InvalidProblem
 from klapper.complementarity.selection.force_set import ForceSet
 from klapper.complementarity.selection.least_squares import MinimumNorm
+from klapper.complementarity.selection.reading import as_matrix, require_coordinate
 from klapper.complementarity.selection.rule import Selection, chosen
 
 
@@ -42,12 +43,14 @@ class QualityFunctional:
     def __post_init__(self) -> None:
         if self.ansatz not in (1, 2, 3):
             raise InvalidProblem(f"ansatz is {self.ansatz!r}; allowed are 1, 2 and 3.")
+        require_coordinate(self.coordinate)
         if self.weight is not None:
             matrix = np.asarray(self.weight, dtype=float)
-            square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1]
+            square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and np.all(np.isfinite(matrix))
             if not square or np.linalg.eigvalsh(matrix + matrix.T).min() < -1e-12 * np.abs(matrix).max():
                 raise InvalidProblem(
-                    f"weight has shape {matrix.shape}; it must be a square, symmetric, positive semidefinite matrix."
+                    f"weight has shape {matrix.shape}; it must be a square, symmetric, positive semidefinite matrix of "
+                    f"finite numbers."
                 )
 
     @property
@@ -81,9 +84,10 @@ class QualityFunctional:
             return by_force, free
         response = np.linalg.solve(forces.mass, np.column_stack([by_force, free]))
         if self.weight is None:
+            require_coordinate(self.coordinate, len(response))
             kept = response if self.ansatz == 1 else response[[self.coordinate]]
             return kept[:, :-1], kept[:, -1]
-        matrix = np.asarray(self.weight, dtype=float)
+        matrix = as_matrix(self.weight, "weight", len(response))
         values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
         root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
         return root @ response[:, :-1], root @ response[:, -1]

@@ -19,7 +19,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from klapper.complementarity.checking import as_vector
 from klapper.complementarity.errors import InvalidProblem
+from klapper.complementarity.selection.reading import as_rows
 
 Ansatz = Literal[1, 2, 3]
 
@@ -63,7 +65,9 @@ def block_quality(
     ``force``   generalised forces h (3,) [N, N, N m] without those of the contacts
     ``normal``  λ_NA, λ_NB (2,) [N]
     """
-    h = np.asarray(force, dtype=float)
+    h = as_vector(force, "force", 3)
+    if not (mass > 0.0 and inertia > 0.0):
+        raise InvalidProblem(f"mass is {mass!r} and inertia {inertia!r}; allowed are numbers above 0.")
     normal_a, normal_b = _pair(normal, "normal", at_least=0.0)
     lift = h[1] + normal_a + normal_b
     turn = h[2] + 0.5 * width * (normal_b - normal_a)
@@ -192,7 +196,14 @@ def constrained_minima(k: Any, w: Any, normal: Any, friction: Any, slip: Any) ->
     :func:`constrained_minimum`."""
     from klapper.complementarity.kernels.friction_split import LABELS, case_minima
 
-    columns = [np.ascontiguousarray(given, dtype=float) for given in (k, w, normal, friction, slip)]
+    first = as_vector(k, "k")
+    pairs = [
+        as_rows(given, name, 2)
+        for given, name in ((normal, "normal"), (friction, "friction"), (slip, "slip"))
+    ]
+    columns = [first, as_vector(w, "w", len(first)), *pairs]
+    if any(len(part) != len(first) for part in pairs):
+        raise InvalidProblem(f"normal, friction and slip must have the {len(first)} rows of k.")
     mu, number = case_minima(*columns)
     return mu, [LABELS[i] for i in number]
 

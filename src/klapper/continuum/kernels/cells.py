@@ -167,15 +167,3 @@ def _pulled(stress: np.ndarray, shape: np.ndarray, weight: float, out: np.ndarra
             first, second = _shear(k, d)
             out[a, first] += weight * stress[d + k] * shape[a, second]
             out[a, second] += weight * stress[d + k] * shape[a, first]
-
-
-@njit(cache=True, nogil=True)
-def gather(
-    begin: int, end: int, values: np.ndarray, order: np.ndarray, start: np.ndarray, found: np.ndarray
-) -> None:
-    """Sums (p,) of the values whose numbers are order[start[i] : start[i + 1]], always in the same sequence."""
-    for i in range(begin, end):
-        total = 0.0
-        for k in range(start[i], start[i + 1]):
-            total += values[order[k]]
-        found[i] = total

@@ -1,0 +1,1 @@
+"""Contact at large strains: what it costs inside klapper, and other programs beside it."""

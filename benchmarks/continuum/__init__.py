@@ -1,0 +1,1 @@
+"""Bodies at large strains: assembly and implicit steps beside other programs."""

@@ -1,0 +1,32 @@
+"""The log of a stored run: what happened when, one line each, in ``run.log`` beside the run.
+
+    2026-03-01T09:30:00+00:00  begun: rotor by moreau (step 0.0001, until 10)
+    2026-03-01T09:30:05+00:00  part 1: 52000 samples, to 0.52 s
+    2026-03-01T09:30:07+00:00  stopped at 0.71 s with 2 part(s) stored; the same call goes on from there
+
+It is for people: nothing is read back from it, and a log that cannot be written stops no run.
+"""
+
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+LOG = "run.log"
+
+
+class RunLog:
+    """Appends lines to ``run.log`` in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / LOG
+
+    def note(self, text: str) -> None:
+        """One line with the present time in UTC."""
+        line = f"{datetime.now(UTC).isoformat(timespec='seconds')}  {' '.join(text.split())}\n"
+        with suppress(OSError), self._file.open("a", encoding="utf-8") as stream:
+            stream.write(line)
+
+    def clear(self) -> None:
+        """Forget another run."""
+        with suppress(OSError):
+            self._file.unlink(missing_ok=True)

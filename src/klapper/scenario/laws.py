@@ -1,0 +1,126 @@
+"""Courses over time, friction and impact laws as tables of a file, and as objects of the model.
+
+force = 3.0                                                                a number, or a list for a vector
+force = { kind = "harmonic", amplitude = 3.0, angular_frequency = 10.0 }   one of the signals of the API
+force = [{ kind = "constant", amount = 1.0 }, { kind = "ramp", … }]        their sum
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from klapper.scenario.tables import Field, Many, Table, Variants, needed
+from klapper.scenario.values import Either, Number, Several, Value, Whole, quoted
+
+POSITIVE = Number(above=0.0)
+FROM_ZERO = Number(at_least=0.0)
+VECTOR = Several(Number(), 2)
+RESTITUTION = Field(Number(at_least=0.0, at_most=1.0), "restitution ε", default=0.0)
+
+
+def signal(value: Value) -> Either:
+    """A given course over time whose values are ``value``."""
+    course = Variants(
+        {
+            "constant": Table({"amount": needed(value, "value at all times")}),
+            "harmonic": Table(
+                {
+                    "amplitude": needed(value, "amplitude of amplitude · cos(ω t + phase)"),
+                    "angular_frequency": needed(Number(), "ω", "rad/s"),
+                    "phase": Field(Number(), "phase", "rad", default=0.0),
+                }
+            ),
+            "ramp": Table(
+                {"start": needed(value, "value at time 0"), "speed": needed(value, "change per second")}
+            ),
+        }
+    )
+    words = f"{value.allowed}, or courses over time (kind {quoted(list(course.tables))}), or lists of these"
+    return Either(value, course, Many(course), words=words)
+
+
+def as_signal(given: Any) -> Any:
+    """What a model takes: courses over time as signals, anything else as it is."""
+    from klapper.mechanics import Constant, Harmonic, Ramp
+
+    kinds = {"constant": Constant, "harmonic": Harmonic, "ramp": Ramp}
+    if isinstance(given, dict) and given.get("kind") in kinds:
+        return kinds[given["kind"]](**without_kind(given))
+    if isinstance(given, list) and given and isinstance(given[0], dict):
+        first, *others = [as_signal(part) for part in given]
+        return sum(others, first)
+    return given
+
+
+FRICTION = Field(
+    Either(
+        FROM_ZERO,
+        Variants(
+            {
+                "coulomb": Table({"mu": needed(FROM_ZERO, "friction coefficient")}),
+                "stribeck": Table(
+                    {
+                        "static": needed(FROM_ZERO, "coefficient at rest"),
+                        "dynamic": needed(FROM_ZERO, "coefficient at high speed"),
+                        "speed": needed(POSITIVE, "speed at which half of the fall is reached", "m/s"),
+                        "exponent": Field(POSITIVE, "exponent of the fall", default=1.0),
+                    }
+                ),
+            }
+        ),
+    ),
+    "friction coefficient μ, or a law",
+    default=0.0,
+)
+
+
+def as_friction(given: Any) -> Any:
+    from klapper.mechanics import Coulomb, Stribeck
+
+    if isinstance(given, dict):
+        return {"coulomb": Coulomb, "stribeck": Stribeck}[given["kind"]](**without_kind(given))
+    return given
+
+
+IMPACT = Field(
+    Variants(
+        {
+            "newton": Table({}, "Newton's law for all contacts at once"),
+            "poisson": Table({}, "Poisson's law"),
+            "sequential": Table(
+                {
+                    "limit": Field(Whole(at_least=1), "greatest number of fast impacts", default=1000),
+                    "tolerance": Field(POSITIVE, "share of the largest approach speed", default=1e-9),
+                },
+                "impacts one after the other within an instant",
+            ),
+            "fremond": Table({"mass_parameters": needed(FROM_ZERO, "mass parameters m", "kg")}),
+        }
+    ),
+    "impact law; Newton's law inside of the step if not given",
+)
+
+
+def as_impact(given: Any) -> Any:
+    from klapper.mechanics import impact
+
+    laws = {
+        "newton": impact.Newton,
+        "poisson": impact.Poisson,
+        "sequential": impact.Sequential,
+        "fremond": impact.Fremond,
+    }
+    return laws[given["kind"]](**without_kind(given))
+
+
+def without_kind(given: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name != "kind"}
+
+
+def options(given: dict[str, Any], *left_out: str) -> dict[str, Any]:
+    """The keywords of a part: laws and courses as objects, without the names that are ``left_out``."""
+    return {
+        name: as_friction(value) if name in ("friction", "wall_friction") else as_signal(value)
+        for name, value in given.items()
+        if name not in left_out
+    }

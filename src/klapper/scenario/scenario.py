@@ -1,0 +1,158 @@
+"""A scenario: a run described in one TOML file, checked as a whole before anything is computed.
+
+scenario = read_scenario("my.toml")
+run = scenario.simulate()
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from klapper.scenario.errors import ScenarioError
+from klapper.scenario.files import LARGEST_SCENARIO, Folder
+from klapper.scenario.kinds import KINDS
+from klapper.scenario.lines import line_index
+from klapper.scenario.place import Place, shown
+from klapper.scenario.schemes import build_scheme
+from klapper.scenario.tables import did_you_mean
+from klapper.scenario.values import quoted
+
+if TYPE_CHECKING:
+    from klapper.mechanics import System
+    from klapper.results import Run
+    from klapper.schemes import Scheme
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """The ``text`` of a file and its checked ``content``: names of files as paths, nothing built yet."""
+
+    kind: str
+    content: dict[str, Any]
+    place: Place
+    text: str
+
+    @property
+    def title(self) -> str:
+        return str(self.content["model"].get("title", ""))
+
+    @property
+    def store(self) -> Path | None:
+        """The folder that the file asks for."""
+        return self._wishes.get("store")
+
+    @property
+    def page(self) -> bool:
+        return bool(self._wishes.get("page", True))
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """Names of figures, of ``run.plot``."""
+        return tuple(self._wishes.get("figures", ("ledger",)))
+
+    def system(self) -> System:
+        """The model; what it refuses is refused with file and line."""
+        build = KINDS[self.kind].build
+        if build is None:
+            raise self.place.at("model").refused(
+                "an example of the gallery has no system of its own; `klapper run` runs it."
+            )
+        system: System = build(self.content, self.place)
+        return system
+
+    def scheme(self) -> Scheme:
+        place = self.place.at("scheme")
+        with place.naming():
+            scheme: Scheme = build_scheme(self.content["scheme"])
+            return scheme
+
+    def simulate(
+        self,
+        *,
+        system: System | None = None,
+        store: Path | None = None,
+        overwrite: bool = False,
+        progress: bool | None = None,
+    ) -> Run:
+        """The run; ``system`` if it was built before, the others as of :func:`klapper.simulate.simulate`."""
+        from klapper.simulate import simulate
+
+        model = self.system() if system is None else system
+        until = self._wishes["until"]
+        if not until > model.start.time:
+            raise self.place.at("run").at("until").wrong(until, f"times after {model.start.time:g} s")
+        with self.place.at("scheme").naming():
+            return simulate(
+                model,
+                until,
+                self.scheme(),
+                every=self._wishes.get("every"),
+                store=store,
+                overwrite=overwrite,
+                progress=progress,
+            )
+
+    @property
+    def _wishes(self) -> dict[str, Any]:
+        wishes: dict[str, Any] = self.content.get("run", {})
+        return wishes
+
+
+def read_scenario(path: str | Path, *, allow: Sequence[str | Path] = ()) -> Scenario:
+    """The scenario in a file; :class:`ScenarioError` in one sentence if it is none.
+
+    ``allow``  folders, besides that of the file, whose files it may name
+    """
+    file = Path(path)
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(LARGEST_SCENARIO + 1)
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise ScenarioError(f"{file.name}, line {line}: it is no text in UTF-8.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is no name of a file"
+        raise ScenarioError(f"{file} cannot be read: {reason}.") from None
+    if len(content) > LARGEST_SCENARIO:
+        raise ScenarioError(
+            f"{file} is larger than {LARGEST_SCENARIO // 1_000_000} MB; put large matrices into files of their own."
+        )
+    return parse_scenario(text, Folder(file.parent, tuple(Path(folder) for folder in allow)), file.name)
+
+
+def parse_scenario(text: str, folder: Folder, name: str = "scenario") -> Scenario:
+    """The scenario in a text; files that it names are looked for in ``folder``."""
+    try:
+        content = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ScenarioError(_no_toml(name, error)) from None
+    place = Place(name, folder, line_index(text))
+    model = content.get("model")
+    if not isinstance(model, dict):
+        raise place.at("model").refused(
+            f"there is no table [model] with the key kind; kinds are {quoted(list(KINDS))}."
+        )
+    kind = model.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        given = "missing" if kind is None else shown(kind)
+        raise (
+            place.at("model")
+            .at("kind")
+            .refused(f"model.kind is {given}{did_you_mean(kind, KINDS)}; allowed are {quoted(list(KINDS))}.")
+        )
+    return Scenario(kind, KINDS[kind].table.check(content, place), place, text)
+
+
+def _no_toml(name: str, error: Exception) -> str:
+    """Where and why a text is no TOML; the parser tells the line at the end of its message."""
+    reason, _, where = str(error).partition(" (at ")
+    if isinstance(error, RecursionError):
+        reason = "its tables are nested too deeply"
+    line = where.partition("line ")[2].partition(",")[0]
+    at = f"{name}, line {line}" if line.isdigit() else name
+    return f"{at}: it is no TOML: {' '.join(reason.split())}."

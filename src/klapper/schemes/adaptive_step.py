@@ -1,0 +1,80 @@
+"""A step whose length follows a wanted accuracy: two half steps, checked against one whole step.
+
+    e = max |q(h) − q(h/2, h/2)|,   h ← 0.9 h (accuracy/e)^{1/(p + 1)}
+
+p is the order of the scheme. The half steps are the ones that are kept: what the scheme conserves, it conserves with
+every length of its step. Hairer, Nørsett & Wanner, Solving ordinary differential equations I, II.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from klapper.schemes.base import IMPACT, Snapshot, Step, StepFailed
+
+_SMALLEST = 1e-6  # of the largest step
+
+
+def adaptive_step(
+    fixed: Callable[[Snapshot, float], Step],
+    snapshot: Snapshot,
+    *,
+    wanted: float,
+    largest: float,
+    until: float,
+    accuracy: float,
+    order: int,
+) -> tuple[Step, float]:
+    """The step from ``snapshot`` to at most ``until`` [s], and the length [s] that the next one should have.
+
+    ``fixed``     makes a step of a given length [s]; where it fails the length is halved
+    ``wanted``    length [s] to begin with; ``largest`` is never exceeded
+    ``accuracy``  allowed error of position [m] per step
+    """
+    h, smallest = min(wanted, largest, until - snapshot.time), _SMALLEST * largest
+    while True:
+        try:
+            whole = fixed(snapshot, h)
+            first = fixed(snapshot, 0.5 * h)
+            second = fixed(first.after, 0.5 * h)
+        except StepFailed:
+            if h <= smallest:
+                raise
+            h = max(0.5 * h, smallest)
+            continue
+        error = float(np.abs(whole.after.position - second.after.position).max(initial=0.0))
+        factor = float(np.clip(0.9 * (accuracy / max(error, 1e-300)) ** (1.0 / (order + 1)), 0.2, 2.0))
+        if error <= accuracy or h <= smallest:
+            break
+        h = max(h * min(factor, 0.7), smallest)
+    step = joined(first, second, snapshot.step + 1)
+    if error > accuracy:
+        text = (
+            f"at {snapshot.time:.6g} s the error of {error:.1e} m exceeds {accuracy:.1e} m even with the smallest "
+            f"step {h:.1e} s"
+        )
+        step = replace(step, notes={**step.notes, "accuracy": text})
+    return step, min(h * factor, largest)
+
+
+def joined(first: Step, second: Step, number: int) -> Step:
+    """Two half steps as one, with the given number."""
+    contact = np.union1d(first.contact, second.contact).astype(np.int64)
+    impulse = np.zeros((len(contact), first.impulse.shape[1]))
+    state = np.zeros(len(contact), dtype=np.int8)
+    for part in (first, second):
+        place = np.searchsorted(contact, part.contact)
+        impulse[place] += part.impulse
+        state[place] = np.where(state[place] == IMPACT, IMPACT, part.state)
+    return Step(
+        replace(second.after, step=number),
+        contact,
+        impulse,
+        state,
+        first.constraint + second.constraint,
+        max(first.residual, second.residual),
+        {**first.notes, **second.notes},
+    )

@@ -1,0 +1,188 @@
+"""Steps without inertia: equilibrium under loads and supports that change with time.
+
+    f(t₁, q₁) + J_B λ_B + J_N λ_N + J_T λ_T = 0,   Φ(t₁, q₁) = 0,   0 ≤ g(q₁) ⟂ λ_N ≥ 0
+
+Time orders the loads; velocities are zero. Friction acts on the slip of each step, so that the history of a load
+counts. A step that is not solved is done in halves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.signals import number
+from klapper.mechanics.system import System
+from klapper.schemes.adaptive_step import joined
+from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch, snapshot_at_start
+from klapper.schemes.constraint_between import ConstraintStep
+from klapper.schemes.contact_rounds import ContactRounds, HardContact, Settled
+from klapper.schemes.held_contacts import HeldContacts
+from klapper.schemes.implicit_step import Balanced, ImplicitStep
+from klapper.schemes.newton import Newton, NotConverged
+
+_SMALLEST = 2.0**-10  # of a step: the smallest part that it is cut into
+_LEAST = 1e-5  # of stiffness times position: the least force that residuals are measured in
+
+
+@dataclass(frozen=True)
+class QuasiStatic:
+    """Equilibrium after equilibrium, with one- and two-sided constraints and friction.
+
+    ``step_size``  [s] of the time that loads and supports depend on
+    ``contact``    how contacts are found; what becomes of energy does not matter here
+    ``newton``     how the equations of a step are solved
+
+    The system must have a position derivative of its force; what can float freely until it touches needs a support.
+    """
+
+    step_size: float
+    contact: HardContact = field(default_factory=HardContact)
+    newton: Newton = field(default_factory=Newton)
+
+    name = "quasi-static"
+    inertia = False
+
+    def __post_init__(self) -> None:
+        number(self.step_size, "step_size", "numbers above 0, in s", above=0.0)
+        if not isinstance(self.contact, HardContact):
+            raise InvalidModel(f"contact is {self.contact!r}; allowed is HardContact(…).")
+
+    def init(self, system: System) -> Snapshot:
+        if system.contacts.count:
+            self.contact.require(system)
+        start = snapshot_at_start(system)
+        return replace(
+            start, velocity=np.zeros_like(start.velocity), memory=np.zeros(len(system.constraints) + 1)
+        )
+
+    def steps(self, system: System, until: float) -> int | None:
+        return max(int(np.ceil((until - system.start.time) / self.step_size - 1e-6)), 1)
+
+    def stretch(self, system: System) -> Stretch | None:
+        return None
+
+    def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
+        t1 = system.start.time + (snapshot.step + 1) * self.step_size
+        done = self._halved(system, snapshot, t1, 1.0)
+        return replace(done, after=replace(done.after, step=snapshot.step + 1))
+
+    def stored_energy(self, system: System, snapshot: Snapshot) -> float:
+        return 0.0
+
+    def refined(self, factor: float) -> QuasiStatic:
+        return replace(self, step_size=self.step_size / factor)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"step": self.step_size, "contact": repr(self.contact), "tolerance": self.newton.tolerance}
+
+    @property
+    def citations(self) -> tuple[str, ...]:
+        return ("hesch2007",)
+
+    def _halved(self, system: System, before: Snapshot, t1: float, share: float) -> Step:
+        """One step to t₁ [s], or two of half its length."""
+        try:
+            return _Equilibrium(self, system, before, t1).done()
+        except StepFailed:
+            if share <= _SMALLEST:
+                raise
+        first = self._halved(system, before, 0.5 * (before.time + t1), 0.5 * share)
+        second = self._halved(system, first.after, t1, 0.5 * share)
+        return joined(first, second, before.step + 1)
+
+
+class _Forces:
+    """r = −f(t₁, q₁).
+
+    Elastic forces are sums of terms of the size of stiffness times position: what is far below these, as where a body
+    only moves as a whole, is rounding.
+    """
+
+    weight = 1.0
+
+    def __init__(self, system: System, t: float, q0: np.ndarray) -> None:
+        self.system, self.t = system, t
+        self.rest = np.zeros(len(system.velocities))
+        stiffness = float(np.abs(self.matrix(q0).diagonal()).max(initial=0.0))
+        self.least = _LEAST * stiffness * float(np.abs(q0).max(initial=0.0))
+
+    def residual(self, q1: np.ndarray) -> Balanced:
+        force = np.asarray(self.system.force(self.t, q1, self.rest))
+        return Balanced(-force, max(float(np.abs(force).max(initial=0.0)), self.least))
+
+    def matrix(self, q1: np.ndarray) -> Any:
+        tangent = self.system.tangents(self.t, q1, self.rest).position
+        if tangent is None:
+            raise InvalidModel(
+                f"'{self.system.name}' gives no position derivative of its force, which quasi-static steps need."
+            )
+        return -tangent
+
+
+class _Equilibrium:
+    """The equilibrium at the end of one step."""
+
+    def __init__(self, scheme: QuasiStatic, system: System, before: Snapshot, t1: float) -> None:
+        self.scheme, self.system, self.before, self.t1 = scheme, system, before, t1
+        self.h, self.p = t1 - before.time, len(system.constraints)
+        self.constraints = ConstraintStep(system, before.time, t1, before.position, "end")
+        self.balance = _Forces(system, t1, before.position)
+
+    def done(self) -> Step:
+        found = self._solved()
+        q1, held = found.equations.split(found.x)
+        multipliers = held[: self.p]
+        contact, impulse, state = found.loaded(self.system.contacts.tangential, self.h)
+        after = Snapshot(
+            step=self.before.step + 1,
+            time=self.t1,
+            position=q1,
+            velocity=np.zeros_like(self.before.velocity),
+            contact=contact,
+            impulse=impulse,
+            sums=self.before.sums + self._sums(q1, multipliers, found),
+            memory=np.append(multipliers, float(found.rounds)),
+        )
+        return Step(after, contact, impulse, state, self.h * multipliers, found.residual, found.notes)
+
+    def _solved(self) -> Settled:
+        rounds = ContactRounds(
+            self.scheme.contact,
+            self.system,
+            self.before,
+            self.h,
+            self.t1,
+            "end",
+            self.scheme.newton,
+            self._equations,
+        )
+        try:
+            return rounds.settle(self.before.position.copy(), self.before.memory[: self.p])
+        except NotConverged as failure:
+            raise StepFailed(
+                f"at {self.t1:.6g} s no equilibrium was found: {failure}. Use smaller steps of the load, or support "
+                f"what can move freely."
+            ) from failure
+
+    def _equations(self, contacts: HeldContacts) -> ImplicitStep:
+        return ImplicitStep(self.balance, [self.constraints, contacts])
+
+    def _sums(self, q1: np.ndarray, multipliers: np.ndarray, found: Settled) -> np.ndarray:
+        """loads, damping, friction, impact, numerical [J]; loads and moving supports by the mean of both ends."""
+        system, h, before = self.system, self.h, self.before
+        rate = (q1 - before.position) / h
+        load = 0.5 * sum(
+            system.powers(t, q, rate)[0] for t, q in ((before.time, before.position), (self.t1, q1))
+        )
+        work = h * load + found.belts()
+        if self.p:
+            moved = system.constraint_directions(0.5 * (before.time + self.t1), q1)[1]
+            work -= h * 0.5 * float((before.memory[: self.p] + multipliers) @ moved)
+        friction = found.friction(q1)
+        gained = system.potential(q1) - system.potential(before.position)
+        return np.array([work, 0.0, friction, 0.0, work - friction - gained])

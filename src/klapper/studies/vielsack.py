@@ -1,0 +1,34 @@
+"""Maps of Vielsack's shaken incline: regimes, drift, and what a smeared stick does to it.
+
+    ξ'' + ρ = A + B sin τ        Vielsack (14); with spring (20), damper (24), both (27), arctan (section 7)
+
+One function over arrays, for ``klapper.study(drift, …, vectorised=True)``. All quantities are dimensionless.
+P. Vielsack, Regularisierung des Haftzustandes bei Coulombscher Reibung, ZAMM 76 (1996) 439-446.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def drift(A: Any, B: Any, eps: Any = 0.01, regularisation: str = "none") -> dict[str, Any]:
+    """Drift, motion type under Coulomb's law, error of the regularised drift, largest force jump; arrays (k,).
+
+    ``error`` is the drift of the regularisation minus that of Coulomb's law; ``relative_error`` is nan at rest.
+    """
+    from klapper.analysis.shaken_incline import stationary_drift
+
+    motion = stationary_drift(A, B, eps, regularisation, threads=1)
+    exact = motion if regularisation == "none" else stationary_drift(A, B, threads=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.asarray(motion.drift) - exact.drift
+        relative = np.where(np.asarray(exact.drift) != 0.0, error / exact.drift, np.nan)
+    return {
+        "drift": motion.drift,
+        "motion_type": motion.motion_type,
+        "error": error,
+        "relative_error": relative,
+        "force_jump": motion.force_jump,
+    }

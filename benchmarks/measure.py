@@ -93,7 +93,9 @@ def peak_memory(work: Callable[[], object]) -> float:
 
 
 def growth_exponent(sizes: np.ndarray, amounts: np.ndarray) -> float:
-    """Slope of log(amount) over log(size): 1 for linear, 2 for quadratic growth."""
+    """Slope of log(amount) over log(size): 1 for linear, 2 for quadratic growth; nan if an amount is lost in noise."""
+    if not np.all(amounts > 0.0):
+        return float("nan")
     return float(np.polyfit(np.log(sizes), np.log(amounts), 1)[0])
 
 

@@ -77,3 +77,8 @@ def test_growth_exponent_of_powers() -> None:
     sizes = np.array([1.0, 10.0, 100.0])
     assert measure.growth_exponent(sizes, 3.0 * sizes) == pytest.approx(1.0)
     assert measure.growth_exponent(sizes, 3.0 * sizes**2) == pytest.approx(2.0)
+
+
+def test_a_time_lost_in_noise_has_no_growth_exponent() -> None:
+    """A cost is the difference of two measured times and may come out below zero on a busy machine."""
+    assert np.isnan(measure.growth_exponent(np.array([5.0, 10.0]), np.array([-1.9e-5, 4.5e-6])))

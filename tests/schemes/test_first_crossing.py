@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from klapper.schemes.first_crossing import first_crossing
@@ -58,6 +58,8 @@ def test_two_crossings_a_millionth_apart_are_not_missed(root, phase, frequency):
 )
 @quiet
 @given(place=st.floats(0.05, 3.9), bend=st.floats(0.1, 1e3))
+@example(place=0.25, bend=997.0)  # round-off of the largest value is as large as the noise
+@example(place=3.4737843147190772, bend=702.625)
 def test_only_a_touch_deeper_than_the_noise_is_an_event(depth, event, place, bend):
     noise = 1e-11
     found = first_crossing(

@@ -160,6 +160,8 @@ class _Search:
         quarter = size[degree // 2 : degree // 2 + degree // 4].max(axis=0)
         flat = (tail <= _FLAT * largest) & (quarter <= _FLAT * largest) & (tail >= 0.1 * quarter)
         resolved = (tail <= np.maximum(0.125 * self.noise, round_off)) | flat
+        smaller_when_halved = (4.0 * tail > self.noise) & (tail <= 64.0 * _EPS * largest)
+        resolved &= ~smaller_when_halved
         level = np.maximum(self.noise, np.where(resolved, 4.0 * tail, 0.0))
         return _Series(c, tail, resolved, level)
 

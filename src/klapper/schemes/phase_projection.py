@@ -53,7 +53,21 @@ def held_velocity(
             break
         after = after - _least_change(equations, q, columns, residual)
     touched = np.any(columns != 0.0, axis=1)
-    return np.where(touched & (np.abs(after) < _FLUSHED * (np.abs(v) + pushed)), 0.0, after)
+    cancelled = _cancelled(equations, q, columns, np.abs(v) + pushed)
+    return np.where(touched & (np.abs(after) < _FLUSHED * cancelled), 0.0, after)
+
+
+def _cancelled(equations: PhaseEquations, q: np.ndarray, columns: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Sizes (nv,) of the velocities that cancel: ``size`` and what impulses at the contacts make of it.
+
+    Round-off of one coordinate reaches the others through the contacts they share, and from there the next ones.
+    """
+    response = np.asarray(equations.inverse(q)(columns))
+    mobility = np.sum(columns * response, axis=0)
+    carried = np.abs(response) / np.where(mobility > 0.0, mobility, np.inf)
+    for _ in range(2):
+        size = size + carried @ (np.abs(columns).T @ size)
+    return size
 
 
 def _least_change(

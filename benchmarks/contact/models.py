@@ -64,7 +64,7 @@ def arrays(world: Continuum) -> dict[str, Any]:
     held, moved = world.constraint_directions(1.0, q)[0].indices, -world.constraint_residuals(1.0, q)
     found: dict[str, Any] = {}
     for (name, part), surface in zip(parts_of(world).items(), (search.partner, search.surface), strict=True):
-        mesh = named(world.solids, surface.body).mesh
+        mesh = named(world.bodies, surface.body).mesh
         mine = (held // 2 >= part.start) & (held // 2 < part.stop)
         found |= {
             f"nodes_{name}": mesh.nodes,
@@ -83,7 +83,7 @@ def parts_of(world: Continuum) -> dict[str, slice]:
     search = search_of(world)
     sides = zip(BODIES, (search.partner, search.surface), strict=True)
     return {
-        name: slice(side.first, side.first + len(named(world.solids, side.body).mesh.nodes))
+        name: slice(side.first, side.first + len(named(world.bodies, side.body).mesh.nodes))
         for name, side in sides
     }
 
@@ -97,7 +97,7 @@ def search_of(world: Continuum) -> NodeSearch | MortarSearch:
 
 def reference(world: Continuum) -> np.ndarray:
     """Coordinates (n,) [m] of the undeformed bodies."""
-    return np.concatenate([solid.mesh.nodes for solid in world.solids]).ravel()
+    return np.concatenate([solid.mesh.nodes for solid in world.bodies]).ravel()
 
 
 def position(world: Continuum, answer: dict[str, np.ndarray]) -> np.ndarray:

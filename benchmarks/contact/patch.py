@@ -51,7 +51,7 @@ def deviation(model: Patch, answer: dict[str, np.ndarray]) -> float:
     q, wanted = models.position(model.world, answer), np.diag(model.uniform.stress)
     stresses = [
         solid.cauchy_stress(model.world.positions(q, solid.name))
-        for solid in model.world.solids
+        for solid in model.world.bodies
         if isinstance(solid, Solid)
     ]
     return float(max(np.abs(found - wanted).max() for found in stresses) / np.abs(wanted).max())

@@ -26,7 +26,7 @@ def _block(dimension: int, n: int) -> Solid:
 def assemble(dimension: int, n: int, repeats: int) -> dict[str, Any]:
     """Force and stiffness of one configuration, and the same between two; ``clock`` is that on all processors."""
     body = Continuum([_block(dimension, n)], lumped=True)
-    places = body.solids[0].mesh.nodes
+    places = body.bodies[0].mesh.nodes
     q = (places + problem.displacement(places)).ravel()
     found: list[Any] = []
 

@@ -122,7 +122,7 @@ def _scene(scenario: Scenario, system: Any, run: Run) -> Scene | None:
 
     if scenario.kind == "bodies" and system.contacts.count:
         return _scenes.planar_scene(system, run, outlines=_outlines(scenario.content))
-    if scenario.kind == "continuum" and all(solid.dimension == 2 for solid in system.solids):
+    if scenario.kind == "continuum" and all(solid.dimension == 2 for solid in system.bodies):
         return _scenes.elastic_scene(system, run)
     if scenario.kind == "rotor":
         from klapper.scenario.rotor import build_model

@@ -168,24 +168,24 @@ def test_supports_can_be_let_go() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"solids": []}, "at least one Solid"),
-        ({"solids": [RING, RING]}, "two bodies are called 'ring'"),
-        ({"solids": [RING, CUBE]}, "some bodies lie in the plane"),
-        ({"solids": [RING], "loads": [Gravity((0.0, 0.0, -9.81))]}, r"expected \(2,\)"),
+        ({"bodies": []}, "at least one Solid"),
+        ({"bodies": [RING, RING]}, "two bodies are called 'ring'"),
+        ({"bodies": [RING, CUBE]}, "some bodies lie in the plane"),
+        ({"bodies": [RING], "loads": [Gravity((0.0, 0.0, -9.81))]}, r"expected \(2,\)"),
         (
-            {"solids": [RING], "loads": [Traction("wheel", "outer", (0.0, 1.0))]},
+            {"bodies": [RING], "loads": [Traction("wheel", "outer", (0.0, 1.0))]},
             "no body 'wheel'; there are ring",
         ),
-        ({"solids": [RING], "loads": [Pressure("ring", "top", 1.0)]}, "no surface 'top'"),
-        ({"solids": [RING], "supports": [Support("ring", [999])]}, "numbers from 0 to 23"),
-        ({"solids": [RING], "supports": [Support("ring", "outer", [2])]}, "allowed are 0 to 1"),
+        ({"bodies": [RING], "loads": [Pressure("ring", "top", 1.0)]}, "no surface 'top'"),
+        ({"bodies": [RING], "supports": [Support("ring", [999])]}, "numbers from 0 to 23"),
+        ({"bodies": [RING], "supports": [Support("ring", "outer", [2])]}, "allowed are 0 to 1"),
         (
-            {"solids": [RING], "supports": [Support("ring", "outer"), Support("ring", "boundary")]},
+            {"bodies": [RING], "supports": [Support("ring", "outer"), Support("ring", "boundary")]},
             "hold the same node",
         ),
-        ({"solids": [RING], "velocity": {"ring": (1.0, 2.0, 3.0)}}, "has shape"),
-        ({"solids": [RING], "walls": [Wall("ring", "outer", (0.0, 0.0), (0.0, 1.0))]}, "gap of"),
-        ({"solids": [RING], "walls": [Wall("ring", "outer", (0.0, -2.0), (0.0, 0.0))]}, "is zero"),
+        ({"bodies": [RING], "velocity": {"ring": (1.0, 2.0, 3.0)}}, "has shape"),
+        ({"bodies": [RING], "walls": [Wall("ring", "outer", (0.0, 0.0), (0.0, 1.0))]}, "gap of"),
+        ({"bodies": [RING], "walls": [Wall("ring", "outer", (0.0, -2.0), (0.0, 0.0))]}, "is zero"),
     ],
 )
 def test_bad_models_are_refused(given: dict, words: str) -> None:

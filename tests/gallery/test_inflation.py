@@ -36,7 +36,7 @@ def test_tension_of_the_free_part_is_pressure_times_radius(models, kind: str) ->
     x, y, rest = np.linalg.lstsq(columns, np.sum(side**2, axis=1), rcond=None)[0]
     radius = np.sqrt(rest + x**2 + y**2)
     line = np.linalg.norm(side[1] - side[0])
-    tension = model.world.solids[0].tension(model.outline)
+    tension = model.world.bodies[0].tension(model.outline)
     assert tension.max() / (model.pressure * radius) == pytest.approx(1.0, abs=(line / radius) ** 2)
     np.testing.assert_allclose(np.linalg.norm(side - (x, y), axis=1), radius, rtol=1e-8)
 

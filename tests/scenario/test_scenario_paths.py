@@ -124,7 +124,7 @@ def test_a_mesh_comes_from_a_file(tmp_path: Path) -> None:
     write_mesh(tmp_path / "a.msh", mesh)
     system = read_scenario(meshed(tmp_path, "a.msh")).system()
     np.testing.assert_allclose(
-        sorted(map(tuple, system.solids[0].mesh.nodes)), sorted(map(tuple, mesh.nodes))
+        sorted(map(tuple, system.bodies[0].mesh.nodes)), sorted(map(tuple, mesh.nodes))
     )
 
 

@@ -48,7 +48,7 @@ class ForceBetween(NamedTuple):
 class Continuum(System):
     """Hyperelastic bodies with loads, supports, walls, contact between them and ties.
 
-    ``solids``    bodies, ``Solid`` or ``Cable``, all in the plane or all in space, of different names
+    ``bodies``    ``Solid`` or ``Cable``, all in the plane or all in space, of different names
     ``loads``     ``Gravity``, ``Traction``, ``NodeForce``, ``Pressure``, ``Torque``
     ``supports``  ``Support``: nodes that are held or moved
     ``walls``     ``Wall``: rigid half-spaces that nodes may touch
@@ -62,7 +62,7 @@ class Continuum(System):
 
     def __init__(
         self,
-        solids: Sequence[Body],
+        bodies: Sequence[Body],
         *,
         loads: Sequence[DeadLoad | FollowingLoad] = (),
         supports: Sequence[Support] = (),
@@ -77,15 +77,15 @@ class Continuum(System):
         penetration: float = 1e-9,
         name: str = "continuum",
     ) -> None:
-        self.solids = _different(solids)
-        self.name, self.dimension = name, self.solids[0].dimension
-        counts = [len(solid.mesh.nodes) for solid in self.solids]
+        self.bodies = _different(bodies)
+        self.name, self.dimension = name, self.bodies[0].dimension
+        counts = [len(solid.mesh.nodes) for solid in self.bodies]
         self._starts = np.concatenate([[0], np.cumsum(counts)])
-        self.offsets = {solid.name: int(s) for solid, s in zip(self.solids, self._starts, strict=False)}
+        self.offsets = {solid.name: int(s) for solid, s in zip(self.bodies, self._starts, strict=False)}
         self.size = int(self._starts[-1]) * self.dimension
         self.coordinates = tuple(
             f"{solid.name} {node} {axis}"
-            for solid in self.solids
+            for solid in self.bodies
             for node in range(len(solid.mesh.nodes))
             for axis in "xyz"[: self.dimension]
         )
@@ -93,11 +93,11 @@ class Continuum(System):
         self.following = tuple(load for load in loads if not isinstance(load, DeadLoad))
         self._dead = self._dead_loads([load for load in loads if isinstance(load, DeadLoad)])
         self._held: tuple[HeldNodes, ...] = tuple(
-            each.held(named(self.solids, each.body)) for each in supports
+            each.held(named(self.bodies, each.body)) for each in supports
         )
         reference = self._reference.reshape(-1, self.dimension)
         self._tied: tuple[TiedNodes, ...] = tuple(
-            each.rows(self.solids, self.offsets, reference) for each in ties
+            each.rows(self.bodies, self.offsets, reference) for each in ties
         )
         named_parts = [part.names() for part in self._held] + [part.names() for part in self._tied]
         self.constraints = tuple(name for names in named_parts for name in names)
@@ -106,7 +106,7 @@ class Continuum(System):
                 "two supports or ties hold the same node in the same direction; leave one of them out."
             )
         self.contacts = ContinuumContacts(
-            WallContacts(walls, self.solids, self.offsets), interfaces, self.solids, self.offsets, reference
+            WallContacts(walls, self.bodies, self.offsets), interfaces, self.bodies, self.offsets, reference
         )
         if lumped and massless:
             raise InvalidModel("a lumped mass cannot be taken from a surface; leave lumped or massless out.")
@@ -121,7 +121,7 @@ class Continuum(System):
 
     def positions(self, q: np.ndarray, body: str) -> np.ndarray:
         """Node positions (n, d) [m] of one body; the same for velocities."""
-        solid = named(self.solids, body)
+        solid = named(self.bodies, body)
         begin = self.offsets[body] * self.dimension
         return q[begin : begin + solid.mesh.nodes.size].reshape(-1, self.dimension)
 
@@ -131,7 +131,7 @@ class Continuum(System):
     @cached_property
     def mass_matrix(self) -> sparse.csr_array:
         """M (n, n) [kg], constant, with the sparsity of the stiffness unless it is lumped."""
-        parts = [solid.mass(lumped=self._lumped) for solid in self.solids]
+        parts = [solid.mass(lumped=self._lumped) for solid in self.bodies]
         matrix = self._pattern.matrix([*parts, *self._no_following()])
         if self._massless is not None:
             return (self._massless.T @ matrix @ self._massless).tocsr()
@@ -149,7 +149,7 @@ class Continuum(System):
         return v if self._massless is None else self._massless @ v
 
     def force(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        pulls = [solid.pull(self.positions(q, solid.name)).force for solid in self.solids]
+        pulls = [solid.pull(self.positions(q, solid.name)).force for solid in self.bodies]
         return self._load(t, q) - self._pattern.vector([*pulls, *self._no_forces()])
 
     def load_at(self, t: float, q: np.ndarray) -> Load:
@@ -159,7 +159,7 @@ class Continuum(System):
             return Load(force, None)
         rows, columns = [], []
         for load in self.following:
-            places = load.places(named(self.solids, load.body)) + self.dimension * self.offsets[load.body]
+            places = load.places(named(self.bodies, load.body)) + self.dimension * self.offsets[load.body]
             rows.append(np.repeat(places, places.shape[1], axis=1).ravel())
             columns.append(np.tile(places, (1, places.shape[1])).ravel())
         values = np.concatenate([np.ravel(slope) for slope in self._following_slopes(t, q)])
@@ -168,11 +168,11 @@ class Continuum(System):
 
     def stiffness(self, q: np.ndarray) -> sparse.csr_array:
         """∂²V/∂q² (n, n) [N/m] of the bodies."""
-        pulls = [solid.pull(self.positions(q, solid.name), stiffness=True) for solid in self.solids]
+        pulls = [solid.pull(self.positions(q, solid.name), stiffness=True) for solid in self.bodies]
         return self._pattern.matrix([*(_matrix(pull) for pull in pulls), *self._no_following()])
 
     def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> Tangents:
-        pulls = [solid.pull(self.positions(q, solid.name), stiffness=True) for solid in self.solids]
+        pulls = [solid.pull(self.positions(q, solid.name), stiffness=True) for solid in self.bodies]
         parts = [*(-_matrix(pull) for pull in pulls), *self._following_slopes(t, q)]
         return Tangents(self._pattern.matrix(parts), None, self._load_rate(t, q), complete=True)
 
@@ -186,7 +186,7 @@ class Continuum(System):
         """
         middle = 0.5 * (before + after)
         pulls = []
-        for solid in self.solids:
+        for solid in self.bodies:
             ask = solid.pull_between if exact else solid.pull_at_mean
             pulls.append(
                 ask(self.positions(before, solid.name), self.positions(after, solid.name), stiffness=slope)
@@ -199,18 +199,18 @@ class Continuum(System):
 
     def least_volume(self, q: np.ndarray) -> float:
         """Smallest det F of all bodies: not above zero where a cell is turned inside out."""
-        return min(solid.least_volume(self.positions(q, solid.name)) for solid in self.solids)
+        return min(solid.least_volume(self.positions(q, solid.name)) for solid in self.bodies)
 
     def elastic_energy(self, q: np.ndarray) -> float:
         """[J]."""
-        return sum(solid.energy(self.positions(q, solid.name)) for solid in self.solids)
+        return sum(solid.energy(self.positions(q, solid.name)) for solid in self.bodies)
 
     def potential(self, q: np.ndarray) -> float:
         return self.elastic_energy(q) - float(self._steady @ (q - self._reference))
 
     def potential_gradient(self, q: np.ndarray) -> np.ndarray:
         """∂V/∂q (n,) [N]."""
-        pulls = [solid.pull(self.positions(q, solid.name)).force for solid in self.solids]
+        pulls = [solid.pull(self.positions(q, solid.name)).force for solid in self.bodies]
         return self._pattern.vector([*pulls, *self._no_forces()]) - self._steady
 
     def powers(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[float, float]:
@@ -292,18 +292,18 @@ class Continuum(System):
         return np.concatenate(parts)
 
     def __repr__(self) -> str:
-        return f"Continuum({', '.join(repr(solid) for solid in self.solids)})"
+        return f"Continuum({', '.join(repr(solid) for solid in self.bodies)})"
 
     @cached_property
     def _reference(self) -> np.ndarray:
-        return np.concatenate([solid.mesh.nodes.ravel() for solid in self.solids])
+        return np.concatenate([solid.mesh.nodes.ravel() for solid in self.bodies])
 
     @cached_property
     def _pattern(self) -> Pattern:
         d = self.dimension
-        places = [solid.places + d * self.offsets[solid.name] for solid in self.solids]
+        places = [solid.places + d * self.offsets[solid.name] for solid in self.bodies]
         for load in self.following:
-            places.append(load.places(named(self.solids, load.body)) + d * self.offsets[load.body])
+            places.append(load.places(named(self.bodies, load.body)) + d * self.offsets[load.body])
         return Pattern.of(self.size, places)
 
     def _extrapolation(self, massless: Sequence[tuple[str, str]]) -> sparse.csr_array | None:
@@ -313,7 +313,7 @@ class Continuum(System):
         count = self.size // self.dimension
         total = sparse.eye_array(count, format="csr")
         for body, surface in massless:
-            first, solid = self.offsets[named(self.solids, body).name], named(self.solids, body)
+            first, solid = self.offsets[named(self.bodies, body).name], named(self.bodies, body)
             before, behind = first, count - first - len(solid.mesh.nodes)
             total = total @ sparse.block_diag(
                 [sparse.eye_array(before), extrapolation(solid, surface), sparse.eye_array(behind)],
@@ -329,7 +329,7 @@ class Continuum(System):
         return [
             (signal, share, self.offsets[body])
             for load in loads
-            for body, (signal, share) in load.dead(self.solids).items()
+            for body, (signal, share) in load.dead(self.bodies).items()
         ]
 
     @cached_property
@@ -349,7 +349,7 @@ class Continuum(System):
     def _load(self, t: float, q: np.ndarray) -> np.ndarray:
         total = self._steady + self._spread([part for part in self._dead if not part[0].constant], t)
         for load in self.following:
-            solid = named(self.solids, load.body)
+            solid = named(self.bodies, load.body)
             found = load.following(solid, self.positions(q, load.body))
             places = load.places(solid) + self.dimension * self.offsets[load.body]
             np.add.at(total, places.ravel(), float(load.size.value(t)) * found.force.ravel())
@@ -362,7 +362,7 @@ class Continuum(System):
             return None
         total = self._spread([part for part in self._dead if not part[0].constant], t, rate=True)
         for load in self.following:
-            solid = named(self.solids, load.body)
+            solid = named(self.bodies, load.body)
             found = load.following(solid, self.positions(q, load.body))
             places = load.places(solid) + self.dimension * self.offsets[load.body]
             np.add.at(total, places.ravel(), float(load.size.rate(t)) * found.force.ravel())
@@ -371,25 +371,25 @@ class Continuum(System):
     def _following_slopes(self, t: float, q: np.ndarray) -> list[np.ndarray]:
         return [
             float(load.size.value(t))
-            * load.following(named(self.solids, load.body), self.positions(q, load.body)).slope
+            * load.following(named(self.bodies, load.body), self.positions(q, load.body)).slope
             for load in self.following
         ]
 
     def _no_following(self) -> list[np.ndarray]:
         """Zero matrices of the following loads, which have places of their own in the pattern."""
-        shapes = [load.places(named(self.solids, load.body)).shape for load in self.following]
+        shapes = [load.places(named(self.bodies, load.body)).shape for load in self.following]
         return [np.zeros((count, size, size)) for count, size in shapes]
 
     def _no_forces(self) -> list[np.ndarray]:
-        return [np.zeros(load.places(named(self.solids, load.body)).shape) for load in self.following]
+        return [np.zeros(load.places(named(self.bodies, load.body)).shape) for load in self.following]
 
     def _by_body(self, given: Mapping[str, Any] | None, reference: bool) -> np.ndarray:
         """Start (n, d) of all nodes."""
         parts = []
         given = {} if given is None else given
         for name in given:
-            named(self.solids, name)
-        for solid in self.solids:
+            named(self.bodies, name)
+        for solid in self.bodies:
             shape = solid.mesh.nodes.shape
             if solid.name not in given:
                 parts.append(solid.mesh.nodes if reference else np.zeros(shape))
@@ -411,8 +411,8 @@ def rigid_velocity(solid: Body, velocity: Any, spin: float) -> np.ndarray:
     return turned + np.asarray(velocity, dtype=float)
 
 
-def _different(solids: Sequence[Body]) -> tuple[Body, ...]:
-    listed = tuple(solids) if isinstance(solids, Sequence) else (solids,)
+def _different(bodies: Sequence[Body]) -> tuple[Body, ...]:
+    listed = tuple(bodies) if isinstance(bodies, Sequence) else (bodies,)
     if not listed or not all(isinstance(solid, Body) for solid in listed):
         raise InvalidModel("a continuum needs a list of at least one Solid or Cable.")
     names = [solid.name for solid in listed]

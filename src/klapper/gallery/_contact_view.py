@@ -30,7 +30,7 @@ class Meshes:
         from klapper.continuum import Solid
 
         self.world, self.run = world, run
-        self.bodies = [body for body in world.solids if isinstance(body, Solid)]
+        self.bodies = [body for body in world.bodies if isinstance(body, Solid)]
         some = np.unique(np.linspace(0, len(run) - 1, 40).astype(int))
         self.highest = max(float(self.stress(k).max()) for k in some)
         self.zoom = None if zoom is None else np.asarray(zoom)
@@ -171,7 +171,7 @@ def draw_pressures(figure: Figure, *, world: Continuum, run: Run, body: str, sur
         contact_pressure(world, q, force)[body, surface]
         for q, force in zip(run.position[1:], run.forces[1:], strict=True)
     ]
-    mesh = next(each.mesh for each in world.solids if each.name == body)
+    mesh = next(each.mesh for each in world.bodies if each.name == body)
     places = mesh.nodes[moments[0].nodes] - mesh.nodes.mean(axis=0)
     angle = np.degrees(np.arctan2(places[:, 1], places[:, 0])) % 360.0
     order = np.argsort(angle)

@@ -47,7 +47,7 @@ def paint_bodies(
     from klapper.gallery._stress_view import painted
 
     solids = [
-        body for body in world.solids if isinstance(body, Solid) and (names is None or body.name in names)
+        body for body in world.bodies if isinstance(body, Solid) and (names is None or body.name in names)
     ]
     highest = max(float(body.von_mises(world.positions(position, body.name)).max()) for body in solids)
     picture = None

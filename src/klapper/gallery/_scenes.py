@@ -62,7 +62,7 @@ def elastic_scene(world: "Continuum", run: "Run", *, caption: str = "") -> Scene
     time = frame_times(run, ELASTIC_FRAMES)
     motion = run.position_at(time)
     shapes = []
-    for solid in world.solids:
+    for solid in world.bodies:
         places = np.array([world.positions(q, solid.name) for q in motion])
         if not isinstance(solid, Solid):
             shapes.append(Shape(solid.name, places, "line", cells=solid.mesh.cells[:, :2]))

@@ -286,7 +286,7 @@ def _draw_stress(figure: "Figure", *, run: Cylinders) -> None:
     figure.set_size_inches(9.2, 4.2)
     left, right = figure.subplots(1, 2)
     q, world, a = run.run.position[-1], run.world, run.half_width
-    names = [body.name for body in world.solids if body.name != "base" or run.partner == "cylinder"]
+    names = [body.name for body in world.bodies if body.name != "base" or run.partner == "cylinder"]
     for axes in (left, right):
         paint_bodies(figure, axes, world, q, names=names)
     low = -2.5 * a if run.partner == "cylinder" else -0.3 * a

@@ -121,7 +121,7 @@ class Inflation:
     @cached_property
     def surface(self) -> np.ndarray:
         """Places (k, 2) [m] of the nodes of the cushion that lie within the contact, from left to right."""
-        mesh = self.world.solids[1].mesh
+        mesh = self.world.bodies[1].mesh
         place = self.world.positions(self.run.position[-1], "cushion")[mesh.surface_nodes("top")]
         loaded = self.contact.place[self.contact.pressure > 0.0, 0]
         place = place[np.argsort(place[:, 0])]
@@ -187,7 +187,7 @@ class Inflation:
     @property
     def membrane(self) -> np.ndarray:
         """N/(p r cos φ) of all free corners, which turn by 2 φ on the circle of radius r through their neighbours."""
-        cable = self.world.solids[0]
+        cable = self.world.bodies[0]
         assert hasattr(cable, "tension")
         after = np.roll(self.outline, -1, axis=0) - self.outline
         before = np.roll(after, 1, axis=0)

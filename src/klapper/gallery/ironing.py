@@ -215,7 +215,7 @@ def _draw_stress(figure: "Figure", *, model: Ironing) -> None:
     for axes, sample in zip(figure.subplots(2, 1), (model.steps, -1), strict=True):
         q = model.run.position[sample]
         paint_bodies(figure, axes, model.world, q, names=["block"])
-        iron = model.world.solids[1]
+        iron = model.world.bodies[1]
         outlined(axes, iron.mesh, model.world.positions(q, "iron"), colors="#333333", linewidths=0.9)  # type: ignore[arg-type]
 
 

@@ -160,7 +160,7 @@ class Patch:
         q = self.run.position[-1]
         return {
             body.name: body.cauchy_stress(self.world.positions(q, body.name))
-            for body in self.world.solids
+            for body in self.world.bodies
             if isinstance(body, Solid)
         }
 
@@ -346,7 +346,7 @@ def _draw_stress(figure: "Figure", *, patch: Patch) -> None:
     q, world = patch.run.position[-1], patch.world
     paint_bodies(figure, left, world, q)
     wanted = patch.uniform.von_mises
-    for body in world.solids:
+    for body in world.bodies:
         if isinstance(body, Solid):
             picture = painted(right, body, world.positions(q, body.name), highest=wanted)
             wrong = np.abs(body.von_mises(world.positions(q, body.name)) / wanted - 1.0)

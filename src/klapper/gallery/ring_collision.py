@@ -170,7 +170,7 @@ def ring_spins(world: "Continuum", balance: "Balance", sample: int) -> tuple[flo
     q, v = balance.run.position[sample], balance.run.velocity[sample]
     momentum = (world.mass_matrix @ v).reshape(-1, 2)
     found, first = [], 0
-    for solid in world.solids:
+    for solid in world.bodies:
         last = first + len(solid.mesh.nodes)
         share = solid.volume_load()
         place = world.positions(q, solid.name)

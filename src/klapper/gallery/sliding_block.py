@@ -117,7 +117,7 @@ class OnSlope:
     @cached_property
     def travel(self) -> np.ndarray:
         """(s,) [m], how far the middle of the mass went down the slope."""
-        share = self.moving.solids[0].volume_load()
+        share = self.moving.bodies[0].volume_load()
         x = self.run.position[:, : 2 * len(share) : 2]
         return (x - x[0]) @ share / share.sum()
 
@@ -126,7 +126,7 @@ class OnSlope:
         """Largest slope of a facet of the bottom, and change of its length in a step: mortar forces follow them."""
         if not self.interface.startswith("mortar"):
             return 0.0
-        bottom = self.moving.solids[0].mesh.surface("bottom")
+        bottom = self.moving.bodies[0].mesh.surface("bottom")
         place = self.run.position[:, : len(self.settled)].reshape(len(self.run), -1, 2)
         along = place[:, bottom[:, 1]] - place[:, bottom[:, 0]]
         length = np.linalg.norm(along, axis=2)
@@ -258,7 +258,7 @@ def _draw_shape(figure: "Figure", *, model: OnSlope) -> None:
 
     figure.set_size_inches(7.6, 3.4)
     axes = figure.subplots()
-    body = model.moving.solids[0]
+    body = model.moving.bodies[0]
     ends = [model.moving.positions(model.run.position[k], "block") for k in (0, -1)]
     highest = max(float(body.von_mises(place).max()) for place in ends)  # type: ignore[attr-defined]
     picture = painted(axes, body, ends[-1], highest=highest)  # type: ignore[arg-type]

@@ -143,7 +143,7 @@ def misfit(world: "Continuum") -> float:
 def _start_check(balance: "Balance", radii: tuple[float, float, float], corners: int, spin: float) -> Check:
     """The shell's angular momentum is that of a rigid ring between two polygons."""
     world = balance.world
-    shell = world.solids[1]
+    shell = world.bodies[1]
     velocity = world.start.velocity.copy()
     velocity[: world.offsets["shell"] * 2] = 0.0
     expected = DENSITY * polygon_ring((radii[1], radii[2]), corners)[1] * spin
@@ -164,12 +164,12 @@ def _draw_meshes(figure: "Figure", *, worlds: "dict[str, Continuum]") -> None:
     for axes, (name, world) in zip(
         figure.subplots(1, len(worlds), sharex=True, sharey=True), worlds.items(), strict=True
     ):
-        for body, colour in zip(world.solids, ("#0072B2", "#D55E00"), strict=True):
+        for body, colour in zip(world.bodies, ("#0072B2", "#D55E00"), strict=True):
             corners = body.mesh.nodes[body.mesh.cells[:, :4]]
             axes.add_collection(
                 PolyCollection(list(corners), facecolor=f"{colour}33", edgecolor=colour, linewidth=0.8)
             )
-        joint = float(np.linalg.norm(world.solids[1].mesh.nodes, axis=1).min())
+        joint = float(np.linalg.norm(world.bodies[1].mesh.nodes, axis=1).min())
         axes.set(
             xlim=(0.55 * joint, 1.05 * joint),
             ylim=(0.15 * joint, 0.75 * joint),

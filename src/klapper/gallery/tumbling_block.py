@@ -112,7 +112,7 @@ def _named(check: Check, name: str) -> Check:
 
 def _centre_check(runs: list[Any], world: Any) -> Check:
     """The centre of mass flies along a line, with every step."""
-    share = world.solids[0].volume_load()
+    share = world.bodies[0].volume_load()
     share = share / share.sum()
     off = 0.0
     for run in runs:

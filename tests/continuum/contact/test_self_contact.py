@@ -61,7 +61,7 @@ def test_ends_of_an_open_ring_meet_and_do_not_pass(clap) -> None:
 def test_without_the_interface_they_would(clap) -> None:
     world, start = clap[0], clap[0].start
     free = Continuum(
-        [Solid("ring", world.solids[0].mesh, LAW, density=1.0)],
+        [Solid("ring", world.bodies[0].mesh, LAW, density=1.0)],
         velocity={"ring": start.velocity.reshape(-1, 2)},
     )
     through = simulate(free, 0.4, EnergyMomentum(0.02))

@@ -76,7 +76,7 @@ def contact_pressure(
     for search, first in zip(contacts.searches, contacts.firsts[1:-1], strict=True):
         surface = search.surface
         mine = forces[first : first + len(surface.nodes)]
-        thickness = named(system.solids, surface.body).thickness
+        thickness = named(system.bodies, surface.body).thickness
         here = _along(surface, place, _traction(search, place, mine) / thickness)
         key = (surface.body, surface.name)
         found[key] = _sum(found[key], here) if key in found else here

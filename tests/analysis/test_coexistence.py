@@ -50,7 +50,7 @@ def test_table_of_the_wedged_disc(mu: float, ratio: float, verdict: str, acceler
 
 
 @given(st.floats(0.05, 2.0), st.floats(0.2, 2.5), st.floats(0.1, 5.0), st.booleans())
-@settings(derandomize=True, database=None, deadline=None, max_examples=12)
+@settings(max_examples=12)
 def test_critical_moment(mu: float, alpha: float, ratio: float, clockwise: bool) -> None:
     """M₀ of (5.16) to round-off: where sliding begins, and without self-locking where rest ends."""
     mu = min(mu, 0.9 / np.tan(alpha / 2))
@@ -66,7 +66,7 @@ def test_critical_moment(mu: float, alpha: float, ratio: float, clockwise: bool)
 
 
 @given(st.floats(0.1, 1.2), st.floats(0.2, 3.0))
-@settings(derandomize=True, database=None, deadline=None, max_examples=8)
+@settings(max_examples=8)
 def test_forces_of_rest(mu: float, ratio: float) -> None:
     disc = Disc(mu, np.pi / 4, ratio, 9.81, 0.1, 1.0)
     if abs(ratio - 1) < 1e-3 or abs(mu * np.tan(disc.phi) - 1) < 1e-3:
@@ -81,7 +81,7 @@ def test_forces_of_rest(mu: float, ratio: float) -> None:
 
 
 @given(st.integers(0, 2**31))
-@settings(derandomize=True, database=None, deadline=None, max_examples=8)
+@settings(max_examples=8)
 def test_motions_are_those_of_enumeration(seed: int) -> None:
     rng = np.random.default_rng(seed)
     root = rng.normal(size=(4, 4))

@@ -31,7 +31,7 @@ def test_damping_lowers_the_follower_load(damping: float) -> None:
 
 
 @given(st.integers(0, 2**31), st.integers(1, 6), st.booleans())
-@settings(derandomize=True, database=None, deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_every_mode_satisfies_the_equation(seed: int, n: int, damped: bool) -> None:
     rng = np.random.default_rng(seed)
     root = rng.normal(size=(n, n)) + 2.0 * np.eye(n)

@@ -16,8 +16,8 @@ PULL = st.floats(-0.98, 0.98)
 SHAKING = st.floats(0.0, 5.0)
 EPS = st.floats(1e-3, 0.2)
 LAW = st.sampled_from(REGULARISATIONS)
-STEADY = settings(derandomize=True, database=None, deadline=None, max_examples=60)
-SLOWER = settings(derandomize=True, database=None, deadline=None, max_examples=12)
+STEADY = settings(max_examples=60)
+SLOWER = settings(max_examples=12)
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def turning(
     st.floats(0.1, 20.0),
     st.sampled_from([-1.0, 1.0]),
 )
-@settings(derandomize=True, database=None, deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_eigenvalues_of_the_wedge(mu: float, alpha: float, decade: float, mass: float, sense: float) -> None:
     mu = min(mu, 0.95 / np.tan(alpha / 2))
     below = np.cos(alpha) ** 2 - (mu * np.sin(alpha)) ** 2

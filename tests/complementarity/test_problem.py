@@ -68,7 +68,7 @@ def test_a_solution_has_no_residual_and_a_wrong_point_has_one():
     assert np.isnan(problem.residuals(np.array([np.nan, 0.0])).worst)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6))
 def test_residuals_of_linear_problems_do_not_depend_on_units(seed, n):
     rng = np.random.default_rng(seed)
@@ -80,7 +80,7 @@ def test_residuals_of_linear_problems_do_not_depend_on_units(seed, n):
     assert scaled.worst == pytest.approx(original.worst, rel=1e-9)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.sampled_from([None, 4, 8]))
 def test_residuals_of_contact_problems_do_not_depend_on_units(seed, contacts, polygon):
     rng = np.random.default_rng(seed)

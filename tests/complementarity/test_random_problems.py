@@ -144,7 +144,7 @@ def size_of(*arrays):
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
 def test_family(family):
-    @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=EXAMPLES)
     @given(st.integers(0, 2**32 - 1), st.integers(1, 8))
     def every_problem_is_decided_correctly(seed, n):
         made = family(np.random.default_rng(seed), n)
@@ -153,7 +153,7 @@ def test_family(family):
     every_problem_is_decided_correctly()
 
 
-@settings(max_examples=500, deadline=None, derandomize=True, database=None)
+@settings(max_examples=500)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12))
 def test_problems_built_from_their_solution_are_solved(seed, n):
     """b = y − A x for chosen x ⟂ y: there is a solution whatever A is, so that no proof of the contrary is right."""
@@ -165,7 +165,7 @@ def test_problems_built_from_their_solution_are_solved(seed, n):
     assert solution.residuals.worst <= 1e-9
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@settings(max_examples=300)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.sampled_from([None, 4, 8]), st.booleans())
 def test_spatial_friction_built_from_its_solution_is_solved(seed, contacts, polygon, rank_deficient):
     """Open, sticking and sliding contacts chosen, the load computed from them; discs and polygons, redundant too."""

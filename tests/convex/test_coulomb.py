@@ -40,7 +40,7 @@ def test_random_pairs_all_agree(dimension):
     assert 20 < sum(outcomes) < 380
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.floats(1e-6, 1e6), st.floats(0.0, 6.3), st.floats(1e-9, 1e3))
 def test_sliding_pairs_fulfil_all(limit, angle, speed):
     direction = np.array([np.cos(angle), np.sin(angle)])
@@ -48,7 +48,7 @@ def test_sliding_pairs_fulfil_all(limit, angle, speed):
     assert all(told.values()), told
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.floats(1e-6, 1e6), st.floats(0.0, 6.3), st.floats(0.0, 1.0))
 def test_sticking_pairs_fulfil_all(limit, angle, share):
     force = share * limit * np.array([np.cos(angle), np.sin(angle)])

@@ -409,7 +409,7 @@ def test_friction_law_as_zero_set_of_the_prox_residual():
 reals = st.floats(-1e6, 1e6, allow_nan=False).filter(lambda x: x == 0.0 or abs(x) > 1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(reals, min_size=3, max_size=3), st.floats(0.05, 20.0), st.integers(0, 10**6))
 def test_metric_projection_on_the_cone_for_any_data(point, aperture, seed):
     half = np.random.default_rng(seed).normal(size=(3, 3))
@@ -423,7 +423,7 @@ def test_metric_projection_on_the_cone_for_any_data(point, aperture, seed):
     assert abs(force @ x) <= 1e-7 * scale**2
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 5), st.integers(0, 12), st.integers(0, 10**6))
 def test_random_polyhedra_are_projected_on_or_found_empty(dimension, count, seed):
     rng = np.random.default_rng(seed)

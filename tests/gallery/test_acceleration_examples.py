@@ -90,7 +90,7 @@ numbers = st.floats(-50.0, 50.0).map(lambda x: round(x, 3))
 positive = st.floats(0.0, 3.0).map(lambda x: round(x, 3))
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.tuples(numbers, numbers),
     st.tuples(numbers, numbers, numbers),
@@ -112,7 +112,7 @@ def test_surface_point_checks_hold_for_any_parameters(
     )
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(numbers, numbers, positive, numbers | st.just(0.0))
 def test_mode_decision_checks_hold_for_any_parameters(
     pull: float, along: float, mu: float, velocity: float

@@ -43,7 +43,7 @@ def integrated_rest(oscillator: Oscillator) -> tuple[float, float]:
     return x, time
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     mass=st.floats(0.1, 10.0),
     stiffness=st.floats(0.1, 100.0),

@@ -25,7 +25,7 @@ def by_hand(rod: Rod, force: float) -> float:
     return float(centre[1] + turning * arm[0] - w**2 * arm[1])
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(angle=st.floats(0.05, 1.5), mu=st.floats(0.0, 4.0), turning=st.floats(-8.0, 8.0))
 def test_all_solutions(angle: float, mu: float, turning: float) -> None:
     rod = Rod(1.3, 2.0, mu, angle, turning, 1.0, 9.81)

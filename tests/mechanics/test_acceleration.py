@@ -459,7 +459,7 @@ def full_problem(p: AccelerationProblem) -> MixedComplementarity:
     return MixedComplementarity(matrix, offset, free=n + p.bilateral.shape[1])
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6))
 def test_planar_problems_have_the_motions_of_the_full_one(seed: int) -> None:
     rng = np.random.default_rng(seed)

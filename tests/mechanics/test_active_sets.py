@@ -32,7 +32,7 @@ def random_system(seed: int, contacts: int = 6) -> LinearSystem:
     return LinearSystem(np.ones(4), contacts=parts)
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 1e-9, 0.5]), st.booleans())
 def test_sets_are_nested(seed: int, tolerance: float, by_acceleration: bool) -> None:
     """C3: A_N1 ⊂ A_N2 ⊂ A_N3, A_T1 ⊂ A_T2 ⊂ closed or gapless, and each by its own definition."""

@@ -105,7 +105,7 @@ def test_dirac_is_collocation(strip: ContactArea) -> None:
     )
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6))
 def test_averaged_forces_do_the_virtual_work_of_the_pressure(seed: int) -> None:
     """(3.59): ∫ F_N δw dΓ = λ_Nᵀ J_Nᵀ δq, with F_N of (3.60) and any shapes w = Σ N_j(x) q_j."""

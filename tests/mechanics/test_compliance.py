@@ -25,7 +25,7 @@ TIGHT = {"rtol": 1e-11, "atol": 1e-13}
 finite = st.floats(-1e3, 1e3, allow_nan=False)
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(finite, finite, st.floats(1e-3, 1e6), st.floats(0.0, 1e3), st.floats(1.0, 3.0))
 def test_no_contact_pulls(gap: float, rate: float, c: float, d: float, kappa: float) -> None:
     law = CompliantNormal(c, d, kappa)

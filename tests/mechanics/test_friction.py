@@ -33,7 +33,7 @@ def test_laws_are_made_from_what_is_given() -> None:
     assert Anisotropic(0.2, 0.3).coefficient(1.0) == 0.2
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.floats(0.05, 2.0), st.floats(0.05, 2.0), st.floats(-3, 3), st.floats(-3, 3), st.floats(0.1, 5.0))
 def test_the_scaled_disc_is_the_elliptic_law(
     mu_1: float, mu_2: float, v_1: float, v_2: float, load: float

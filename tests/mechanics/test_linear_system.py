@@ -208,7 +208,7 @@ def test_start_is_a_copy() -> None:
     assert system.start.position[0] == 0.0
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(1, 12), st.integers(0, 10**6))
 def test_any_positive_definite_mass_is_taken_and_an_indefinite_one_refused(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -211,7 +211,7 @@ def test_constraints_hold_and_carry_the_static_reaction():
         assert reduced.error.contact[0] < 1e-8
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(3, 12), st.integers(0, 2**31))
 def test_compliance_of_truncated_modes_is_positive_semidefinite(n, seed):
     random = np.random.default_rng(seed)

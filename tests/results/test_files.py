@@ -19,7 +19,7 @@ from klapper.results.files import read_part, write_part
 from .motions import bouncing_ball, logged_by_number, run_of_states
 from .test_samples import same
 
-quick = settings(derandomize=True, database=None, deadline=None, max_examples=25)
+quick = settings(max_examples=25)
 names = st.lists(st.text(max_size=8), unique=True, max_size=3).map(tuple)
 plain_data = st.recursive(
     st.none()

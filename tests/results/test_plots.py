@@ -16,7 +16,7 @@ from klapper.results.thinning import thinned, thinned_curve, thinned_together
 
 from .motions import bouncing_ball, braked_block, driven_oscillator, logged_by_number, run_of_states
 
-quick = settings(derandomize=True, database=None, deadline=None, max_examples=60)
+quick = settings(max_examples=60)
 KINDS = ["positions", "velocities", "gaps", "forces", "states", "ledger"]
 
 

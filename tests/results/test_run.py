@@ -11,7 +11,7 @@ from klapper.results import IMPACT, OPEN, SLIP, STICK, Layout, ResultsError, Run
 
 from .motions import GRAVITY, bouncing_ball, braked_block, driven_oscillator, logged_by_number, run_of_states
 
-quick = settings(derandomize=True, database=None, deadline=None, max_examples=80)
+quick = settings(max_examples=80)
 
 
 @st.composite

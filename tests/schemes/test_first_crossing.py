@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from klapper.schemes.first_crossing import first_crossing
 
 ONE = np.array([1e-12])
-quiet = settings(derandomize=True, database=None, deadline=None, max_examples=60)
+quiet = settings(max_examples=60)
 
 
 def columns(*functions):

@@ -116,7 +116,7 @@ def assert_same(one: Run, other: Run, tolerance: float = 1e-9) -> None:
     )
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     st.integers(0, 10**6),
     st.sampled_from(["smooth", "planar", "spatial", "brakes", "gyroscopic"]),

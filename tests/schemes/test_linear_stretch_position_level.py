@@ -79,7 +79,7 @@ def spring_energy(system: LinearSystem, run: Run) -> np.ndarray:
     return 0.5 * np.einsum("si,ij,sj->s", force, system.compliance, force)
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.integers(0, 10**6),
     st.sampled_from(["smooth", "twins", "rough", "brakes", "gyroscopic"]),

@@ -32,7 +32,7 @@ from klapper.simulate import simulate
 G = 9.81
 NUMERICAL = 6  # column of the energies
 ARRAYS = ("step", "time", "position", "velocity", "gap", "impulse", "state", "energy", "residual")
-randomised = settings(max_examples=4, derandomize=True, database=None, deadline=None)
+randomised = settings(max_examples=4)
 
 
 def at(run: Run, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -167,7 +167,7 @@ def test_event_driven_and_exact_agree_on_random_models(family, seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", [rattling, rubbing, bouncing_blocks])
-@settings(max_examples=40, derandomize=True, database=None, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10_000_000))
 def test_event_driven_and_exact_agree_on_many_random_models(family, seed):
     require_agreement(family(np.random.default_rng(seed)), 1.5)

@@ -37,7 +37,7 @@ def test_inverse_solves(form: str) -> None:
     np.testing.assert_allclose(full @ found, columns.toarray(), atol=1e-10)
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(0, 3), st.booleans())
 def test_held_constraints_hold(seed: int, count: int, copies: int, symmetric: bool) -> None:
     """Against the saddle point system by least squares: same motion, whether or not constraints are redundant."""

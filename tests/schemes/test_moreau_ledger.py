@@ -134,7 +134,7 @@ def test_without_potential_everything_is_load() -> None:
     assert np.abs(run.ledger.numerical).max() < 1e-3
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from([0.5, 0.7, 1.0]))
 def test_books_close_in_any_rattling_system(seed: int, theta: float) -> None:
     """Damping, gyroscopic and circulatory parts, forcing, moving walls, belts, restitution, friction, brakes."""

@@ -14,7 +14,7 @@ from klapper.simulate import simulate
 GRAVITY = 9.81
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.floats(0.0, 5.0))
 def test_the_damping_ratio_inverts_the_restitution(ratio):
     assert restitution(damping_ratio(restitution(ratio))) == pytest.approx(restitution(ratio), rel=1e-9)

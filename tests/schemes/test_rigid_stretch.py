@@ -703,7 +703,7 @@ class TestWedge:
         st.tuples(*[st.floats(-1, 1)] * 3),
         st.floats(0.05, 1.5),
     )
-    @settings(derandomize=True, database=None, deadline=None, max_examples=300)
+    @settings(max_examples=300)
     def test_time_to_slip(self, force: Any, step: Any, mu: float) -> None:
         from klapper.schemes.kernels.rigid_drift import slipping_time
 
@@ -825,7 +825,7 @@ class TestHeap:
 
 class TestSearch:
     @given(st.integers(0, 10_000), st.integers(2, 60), st.sampled_from([2, 3]), st.floats(0.3, 3.0))
-    @settings(derandomize=True, database=None, deadline=None, max_examples=60)
+    @settings(max_examples=60)
     def test_finds_what_looking_at_all_pairs_finds(
         self, seed: int, count: int, dimension: int, size: float
     ) -> None:

@@ -207,7 +207,7 @@ def test_mirrored_delamination() -> None:
     np.testing.assert_allclose(first, second, rtol=1e-11)
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(
     split=st.floats(0.05, 0.9),
     depth=st.floats(0.1, 0.9),

@@ -150,7 +150,7 @@ def _inner_dofs(frame: Frame) -> list[tuple[int, int]]:
     return [(100 + int(number), 4 if rotations[int(number)] else 1) for number in own]
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.sampled_from(["t, mm, s", "g, cm, ms", "slug, ft, s", "kg, m, s"]), st.integers(0, 10**6))
 def test_conversion_keeps_energy(units: str, seed: int) -> None:
     random = np.random.default_rng(seed)

@@ -143,7 +143,7 @@ def test_rows_of_another_structure_are_refused() -> None:
         Structure(np.eye(2), np.eye(2)).with_spring([1.0], 1.0)
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(0, 10**6), st.integers(1, 6), st.integers(0, 2))
 def test_elimination_is_a_basis_of_all_admissible_positions(seed: int, count: int, repeated: int) -> None:
     random = np.random.default_rng(seed)

@@ -14,7 +14,7 @@ from klapper.continuum.elements import element_named
 from klapper.mechanics import InvalidModel
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), reach=st.floats(0.05, 1.0))
 def test_nearest_segments_are_those_of_all_pairs(seed, reach):
     random = np.random.default_rng(seed)

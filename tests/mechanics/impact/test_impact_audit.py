@@ -12,7 +12,7 @@ from klapper.complementarity import ComplementarityError
 from klapper.mechanics.impact import Fremond, ImpactProblem, Newton, Poisson, Sequential
 
 SEEDS = st.integers(0, 2**32 - 1)
-careful = settings(derandomize=True, database=None, deadline=None, max_examples=30)
+careful = settings(max_examples=30)
 LAWS = [Newton(), Poisson(), Fremond(1.0), Sequential(limit=100)]
 
 

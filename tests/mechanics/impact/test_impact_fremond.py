@@ -11,7 +11,7 @@ from klapper.complementarity import MixedComplementarity, solve
 from klapper.mechanics.impact import Fremond, ImpactProblem
 
 SEEDS = st.integers(0, 2**32 - 1)
-careful = settings(derandomize=True, database=None, deadline=None, max_examples=30)
+careful = settings(max_examples=30)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from klapper.complementarity import Lemke, MixedComplementarity, NoSolution, sol
 from klapper.mechanics.impact import ImpactProblem, Newton, Poisson
 
 SEEDS = st.integers(0, 2**32 - 1)
-careful = settings(derandomize=True, database=None, deadline=None, max_examples=30)
+careful = settings(max_examples=30)
 
 
 @pytest.mark.parametrize(

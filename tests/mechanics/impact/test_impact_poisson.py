@@ -9,7 +9,7 @@ from impact_cases import projection, random_impact, three
 from klapper.mechanics.impact import ImpactProblem, Newton, Poisson
 
 SEEDS = st.integers(0, 2**32 - 1)
-careful = settings(derandomize=True, database=None, deadline=None, max_examples=30)
+careful = settings(max_examples=30)
 
 
 def surface(first: float, second: float) -> tuple[float, float]:

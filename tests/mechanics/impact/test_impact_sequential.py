@@ -8,7 +8,7 @@ from impact_cases import balls, random_impact, ring, row, three
 
 from klapper.mechanics.impact import ImpactProblem, Newton, Sequential
 
-careful = settings(derandomize=True, database=None, deadline=None, max_examples=30)
+careful = settings(max_examples=30)
 
 CHAINS = {
     "AAA": (0.01478, 0.01500, 0.97022),

@@ -1,4 +1,4 @@
-"""The command line: ``klapper list``, ``run``, ``new``, ``schema``, ``show``, ``study`` and ``bench``.
+"""The command line: ``klapper list``, ``run``, ``new``, ``schema``, ``show``, ``studio``, ``study`` and ``bench``.
 
 Exit status 0: done; 1: a check failed; 2: the request is wrong, told in one sentence; 3: an unexpected error,
 whose traceback ``--debug`` shows.
@@ -260,6 +260,28 @@ def show(
         terminal.show(record, _known(record), console)
         if _is_run(path):
             console.print(f"The run: klapper show {path / 'run.h5'}", style="dim", soft_wrap=True)
+
+
+@app.command()
+def studio(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The folder with scenarios, runs and studies.")
+    ] = Path("."),
+    port: Annotated[int, typer.Option(help="Port on this machine; 0 takes a free one.")] = 0,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Only print the address, open no browser.")
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    """Open a page in the browser that lists, compares, edits and starts runs of a folder."""
+    with one_sentence(debug):
+        from klapper.cli_studio import open_studio
+        from klapper.studio.errors import StudioError
+
+        try:
+            open_studio(folder, port=port, browser=not no_browser)
+        except StudioError as error:
+            raise WrongRequest(str(error)) from error
 
 
 @app.command()

@@ -1,13 +1,21 @@
-"""A progress line for long work: time reached, steps, closed contacts, drift of the ledger; or a count of pieces."""
+"""A progress line for long work: time reached, steps, closed contacts, drift of the ledger; or a count of pieces.
+
+With ``KLAPPER_PROGRESS=lines`` in the environment it is written for a program that watches, as lines of JSON on
+standard error: ``{"progress": {"share": 0.43, "now": "0.43 s", "facts": "step 215 …"}}``.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 import time
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 _MOMENT = 1.0  # seconds of work before anything is shown
+_LINE_EVERY = 0.2  # seconds between lines of JSON
 
 
 class Progress(Protocol):
@@ -36,6 +44,25 @@ class Silent:
         return None
 
 
+class _Lines:
+    """Stands for the bar of a terminal where a program watches; what cannot be written is left out."""
+
+    def __init__(self, total: float) -> None:
+        self._total, self._last = total, 0.0
+
+    def update(self, task: Any, *, completed: float, now: str, facts: str) -> None:
+        if time.perf_counter() - self._last < _LINE_EVERY:
+            return
+        self._last = time.perf_counter()
+        share = min(max(completed / self._total, 0.0), 1.0) if self._total > 0 else 0.0
+        with suppress(OSError, ValueError):
+            line = json.dumps({"progress": {"share": share, "now": now, "facts": facts}})
+            print(line, file=sys.stderr, flush=True)
+
+    def stop(self) -> None:
+        return None
+
+
 class Bar:
     """One line on the terminal's error stream, from the second second of work on."""
 
@@ -59,9 +86,12 @@ class Bar:
 
     def _show(self, now: float, place: str, words: str) -> None:
         if self._bar is None:
-            if time.perf_counter() - self._begun < _MOMENT:
+            if _lines_wanted():
+                self._bar = _Lines(self._until - self._start)
+            elif time.perf_counter() - self._begun < _MOMENT:
                 return
-            self._open()
+            else:
+                self._open()
         self._bar.update(self._task, completed=now - self._start, now=place, facts=words)
 
     def _open(self) -> None:
@@ -96,11 +126,17 @@ class Tally(Bar):
 
 def progress_for(wanted: bool | None, start: float, until: float) -> Progress:
     """A bar if it is wanted, or if it is not said and errors go to a terminal."""
-    show = sys.stderr.isatty() if wanted is None else wanted
-    return Bar(start, until) if show else Silent()
+    return Bar(start, until) if _shown(wanted) else Silent()
 
 
 def tally_for(wanted: bool | None, total: int, what: str) -> Tally | Silent:
     """A line that counts ``total`` pieces of work, shown when :func:`progress_for` would show one."""
-    show = sys.stderr.isatty() if wanted is None else wanted
-    return Tally(total, what) if show else Silent()
+    return Tally(total, what) if _shown(wanted) else Silent()
+
+
+def _shown(wanted: bool | None) -> bool:
+    return (sys.stderr.isatty() or _lines_wanted()) if wanted is None else wanted
+
+
+def _lines_wanted() -> bool:
+    return os.environ.get("KLAPPER_PROGRESS") == "lines"

@@ -1,0 +1,89 @@
+"""What MkDocs does here beyond reading Markdown: formulas, API pages, and pages from outside ``docs/``.
+
+- Formulas become MathML, see :mod:`tools.mathematics`.
+- Every room gets an API page with its public names, made from docstrings without importing anything.
+- ``CONTRIBUTING.md`` and ``CHANGELOG.md`` of the repository are pages of the site; links to them are bent.
+"""
+
+import ast
+import sys
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tools.mathematics import with_mathml  # noqa: E402
+
+PACKAGE = ROOT / "src" / "klapper"
+FROM_ROOT = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+ROOMS = (
+    "mechanics",
+    "bodies",
+    "structures",
+    "continuum",
+    "reduction",
+    "schemes",
+    "simulate",
+    "compare",
+    "conservation",
+    "analysis",
+    "complementarity",
+    "complementarity.selection",
+    "convex",
+    "mechanics.impact",
+    "results",
+    "report",
+    "studies",
+    "scenario",
+    "gallery",
+    "gallery.example",
+)
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    for room in ROOMS:
+        files.append(File.generated(config, api_address(room), content=api_page(room)))
+    for source, address in FROM_ROOT.items():
+        text = (ROOT / source).read_text(encoding="utf-8")
+        files.append(File.generated(config, address, content=text.replace("](docs/", "](")))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    for source, address in FROM_ROOT.items():
+        markdown = markdown.replace(f"](../{source}", f"]({address}")
+    return markdown
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    return with_mathml(html)
+
+
+def api_address(room: str) -> str:
+    return f"api/{room.replace('.', '_')}.md"
+
+
+def api_page(room: str) -> str:
+    """A page that asks for the docstring of a room and for those of its public names, in their order."""
+    name = f"klapper.{room}"
+    parts = [f"# {name}", f"::: {name}\n    options:\n      members: false\n      show_root_heading: false"]
+    names = public_names(room)
+    if constants := [f"`{public}`" for public in names if public.isupper()]:
+        parts.append(f"Constants: {', '.join(constants)}.")
+    parts += [f"::: {name}.{public}" for public in names if not public.isupper()]
+    return "\n\n".join(parts) + "\n"
+
+
+def public_names(room: str) -> list[str]:
+    """``__all__`` of a room, read and not imported, in the order of the alphabet."""
+    path = PACKAGE / room.replace(".", "/")
+    source = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    for statement in ast.parse(source.read_text(encoding="utf-8")).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__all__":
+            return sorted(ast.literal_eval(statement.value), key=str.lower)
+    raise ValueError(f"{source} has no __all__")

@@ -13,7 +13,7 @@ import klapper.report
 _OWN = Path(__file__).with_name("browser")
 _REPORT = Path(klapper.report.__file__).parent
 _CHARTS = ("data", "panel", "chart", "timeline")
-_EXPORTS = "revived, timesOf, brief, element, shade, lineShade, Range, Chart, Timeline, PANELS"
+_EXPORTS = "revived, timesOf, nearest, brief, element, shade, lineShade, Range, Chart, Timeline, PANELS"
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from klapper.results import Run
 
 MOST_ROWS = 400
+SAME = 1e-9  # relative difference below which two numbers are called equal
 _HISTORIES = ("time", "position", "velocity", "spectrum", "directions", "contacts", "energy")
 
 
@@ -42,8 +43,15 @@ def _side(side: Opened) -> dict[str, Any]:
         "verdict": judged.kind,
         "sentence": judged.sentence,
         "warnings": list(judged.warnings),
-        "lines": {str(name): brief(value) for name, value in judged.lines.items()},
+        "lines": _nested(judged.lines),
     }
+
+
+def _nested(value: Any) -> Any:
+    """Dictionaries as they are, all else in short."""
+    if isinstance(value, Mapping) and value:
+        return {str(name): _nested(entry) for name, entry in value.items()}
+    return brief(value)
 
 
 def _rows(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -54,9 +62,10 @@ def _rows(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[dict[str,
 
 def _row(name: str, a: Any, b: Any) -> dict[str, Any]:
     more = ""
+    same = a == b or (a != a and b != b)
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in (a, b)):
         more = f"{b - a:+.4g}" if b != a else "0"
-    same = a == b or (a != a and b != b)
+        same = same or abs(b - a) <= SAME * max(abs(a), abs(b))
     return {"name": name, "a": brief(a), "b": brief(b), "more": more, "differs": not same}
 
 

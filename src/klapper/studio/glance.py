@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -63,8 +63,16 @@ class Glances:
             return _glance(name, "failed", f"It cannot be read: {error.strerror or error}.", [])
 
 
-def _glance(title: str, kind: str, sentence: str, facts: list[str]) -> dict[str, Any]:
-    return {"title": title, "verdict": kind, "sentence": sentence, "facts": facts}
+def _glance(
+    title: str, kind: str, sentence: str, facts: list[str], warnings: Sequence[str] = ()
+) -> dict[str, Any]:
+    return {
+        "title": title,
+        "verdict": kind,
+        "sentence": sentence,
+        "facts": facts,
+        "warnings": list(warnings),
+    }
 
 
 def glance_of(entry: Opened) -> dict[str, Any]:
@@ -85,7 +93,8 @@ def glance_of(entry: Opened) -> dict[str, Any]:
             facts.append(str(named))
     elif entry.record is not None:
         facts.append(f"{len(entry.record.checks)} checks")
-    return _glance(entry.title, entry.verdict.kind, entry.verdict.sentence, facts)
+    judged = entry.verdict
+    return _glance(entry.title, judged.kind, judged.sentence, facts, judged.warnings)
 
 
 def _of_run(root: Root, name: str) -> dict[str, Any]:

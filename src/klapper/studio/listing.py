@@ -48,6 +48,8 @@ def listing(root: Root) -> Listing:
         if folders > MOST_FOLDERS or len(found) > MOST_ENTRIES:
             break
         found += _entries(root, folder, names)
+    described = {_store_of(root, entry.path) for entry in found if entry.kind == "study"}
+    found = [entry for entry in found if entry.kind != "store" or entry.path not in described]
     newest = sorted(found, key=lambda entry: (-entry.when, entry.path))
     return Listing(tuple(newest[:MOST_ENTRIES]), folders <= MOST_FOLDERS and len(found) <= MOST_ENTRIES)
 
@@ -108,6 +110,16 @@ def _kind_of_toml(file: Path) -> Kind | None:
     if "model" in content:
         return "scenario"
     return "study" if "over" in content else None
+
+
+def _store_of(root: Root, name: str) -> str:
+    """The folder with the points of a study, which is not listed beside its description."""
+    file = root.path / name
+    try:
+        store = tomllib.loads(file.read_text(encoding="utf-8")).get("store", file.stem)
+        return root.name((file.parent / store).resolve())
+    except (OSError, ValueError, TypeError, RecursionError):
+        return ""
 
 
 def _begins(file: Path, title: bytes) -> bool:

@@ -43,7 +43,8 @@ class Chart extends Panel {
     this.log = log;
     this.legend.replaceChildren(...this.shown.filter((line) => !line.quiet).map((line) => {
       const swatch = element("span", { class: line.lower ? "swatch area" : "swatch" });
-      swatch.style.background = line.colour;
+      const dashed = line.dash?.length && !line.lower;
+      swatch.style.background = dashed ? `repeating-linear-gradient(90deg, ${line.colour} 0 5px, transparent 5px 8px)` : line.colour;
       return element("span", { class: "key" }, swatch, line.name);
     }));
   }

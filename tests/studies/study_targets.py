@@ -7,6 +7,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np  # noqa: F401  so that forked processes have it
+
+import klapper
+from klapper.studies import grid
+
 
 def square(x: float, y: float = 1.0) -> dict[str, Any]:
     return {"value": x * x + y, "side": "left" if x < 0.3 else "right", "inside": x * x + y * y < 1.0}
@@ -25,6 +30,22 @@ def logged_square(x: float, log: str, pause: float = 0.0) -> dict[str, Any]:
     with Path(log).open("a", encoding="utf-8") as stream:
         stream.write(f"{x!r}\n")
     return {"value": x * x}
+
+
+def squares_in(folder: Path, count: int, pause: float) -> klapper.studies.Study:
+    """A study of ``logged_square`` with its store and its log in a folder."""
+    return klapper.study(
+        logged_square,
+        over={"x": grid(0.0, 1.0, count)},
+        outputs=["value"],
+        fixed={"log": str(folder / "log"), "pause": pause},
+        store=folder / "s",
+        code="test",
+    )
+
+
+def study_of_squares(folder: Path, count: int, pause: float) -> None:
+    squares_in(folder, count, pause).run(workers=1)
 
 
 def fragile(x: float) -> dict[str, Any]:

@@ -49,9 +49,15 @@ def test_samples_and_lists(tmp_path: Path) -> None:
     [
         (
             ("outputs =", "output ="),
-            r"no key 'output' \(did you mean 'outputs'\?\); keys are example, outputs",
+            r"no key 'output' \(did you mean 'outputs'\?\); keys are example, scenario, map, outputs",
         ),
-        (('example = "vielsack-drift"', ""), "needs the key 'example'"),
+        (('example = "vielsack-drift"', ""), "one of the keys example, scenario, map; it has none of them"),
+        (('example = "', 'map = "wedge-squeal"\nexample = "'), "it has example and map"),
+        (
+            ('example = "vielsack-drift"', 'map = "wedge-squel"'),
+            r"no map 'wedge-squel' \(did you mean 'wedge-squeal'",
+        ),
+        (('example = "vielsack-drift"', 'scenario = "no.toml"'), r"no\.toml cannot be read"),
         (('"vielsack-drift"', "3"), "example is 3: give the name of an example"),
         (('["drift"]', '"drift"'), "outputs is 'drift': give a list of names"),
         (("count = 3", "number = 3"), "over.A has no key 'number'"),

@@ -8,16 +8,17 @@ import subprocess
 import sys
 import textwrap
 import time
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pytest
 import study_targets
 
-import klapper
 from klapper.studies import StudyError, grid
 
 COUNT = 240
+LIMIT = 300.0  # seconds after which a study hangs
 SCRIPT = """
     import sys
     import klapper, study_targets
@@ -60,12 +61,12 @@ def wait_for_first(process: subprocess.Popen, folder: Path, before: int) -> None
         time.sleep(0.01)
 
 
-def require_whole(folder: Path) -> None:
+def require_whole(folder: Path, count: int = COUNT) -> None:
     base = sqlite3.connect(folder / "s" / "study.sqlite")
     rows = base.execute("SELECT x, value, status FROM points ORDER BY x").fetchall()
     assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     base.close()
-    assert [row[0] for row in rows] == grid(0.0, 1.0, COUNT)
+    assert [row[0] for row in rows] == grid(0.0, 1.0, count)
     assert all(value == x * x and status == "done" for x, value, status in rows)
 
 
@@ -81,19 +82,46 @@ def kill_and_resume(folder: Path, *, seed: int, kills: int, workers: int, pause:
         process.wait()
     time.sleep(0.3)  # workers of the killed process end by themselves
     before, there = computed(folder), stored(folder)
-    assert start(folder, workers, pause).wait() == 0
+    assert start(folder, workers, pause).wait(LIMIT) == 0
     assert computed(folder) - before == COUNT - there
     require_whole(folder)
 
 
-def test_a_study_killed_five_times_is_completed(tmp_path: Path) -> None:
-    kill_and_resume(tmp_path, seed=1, kills=5, workers=1, pause=0.004)
+def test_a_study_killed_twenty_times_is_completed(tmp_path: Path) -> None:
+    """At random moments from its first line on: before the store is made, while it is written, between two points.
+
+    Processes are forked from a server that has imported everything, so that twenty of them are affordable.
+    """
+    context, moments = get_context("forkserver"), random.Random(1)
+    context.set_forkserver_preload(["klapper.results.lock", "study_targets"])
+    wanted, progress = (tmp_path, 600, 0.001), []
+    for number in range(20):
+        process, before = (
+            context.Process(target=study_targets.study_of_squares, args=(tmp_path, COUNT, 0.002)),
+            stored(tmp_path),
+        )
+        process.start()
+        while number % 4 and process.is_alive() and stored(tmp_path) == before:
+            time.sleep(0.001)  # every fourth is killed at any moment, the others after their first answer
+        process.join(moments.uniform(0.0, 0.02))
+        process.kill()
+        process.join()
+        progress.append(stored(tmp_path))
+    before = computed(tmp_path)
+    process = context.Process(target=study_targets.study_of_squares, args=wanted)
+    process.start()
+    process.join(LIMIT)
+    assert process.exitcode == 0
+    assert len(set(progress)) >= 15
+    assert progress == sorted(progress)  # nothing is lost
+    assert computed(tmp_path) - before == 600 - progress[-1]
+    require_whole(tmp_path, 600)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [2, 3, 4, 5])
-def test_a_study_with_workers_killed_five_times_is_completed(tmp_path: Path, seed: int) -> None:
-    kill_and_resume(tmp_path, seed=seed, kills=5, workers=2, pause=0.02)
+@pytest.mark.parametrize(("seed", "workers"), [(1, 1), (2, 2), (3, 2), (4, 2), (5, 2)])
+def test_a_study_with_workers_killed_five_times_is_completed(tmp_path: Path, seed: int, workers: int) -> None:
+    kill_and_resume(tmp_path, seed=seed, kills=5, workers=workers, pause=0.004 if workers == 1 else 0.02)
 
 
 def test_workers_killed_at_random_moments_are_replaced(tmp_path: Path) -> None:
@@ -141,14 +169,7 @@ def test_workers_do_not_outlive_a_killed_study(tmp_path: Path) -> None:
 def test_a_second_process_on_the_same_store_is_refused_and_harms_nothing(tmp_path: Path) -> None:
     process = start(tmp_path, 1, 0.01)
     wait_for_first(process, tmp_path, 0)
-    second = klapper.study(
-        study_targets.logged_square,
-        over={"x": grid(0.0, 1.0, COUNT)},
-        outputs=["value"],
-        fixed={"log": str(tmp_path / "log"), "pause": 0.01},
-        store=tmp_path / "s",
-        code="test",
-    )
+    second = study_targets.squares_in(tmp_path, COUNT, 0.01)
     with pytest.raises(StudyError, match="is being written by process"):
         second.run(workers=1)
     assert second.counts()["failed"] == 0  # reading meanwhile is allowed

@@ -20,6 +20,7 @@ _THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA
 
 PATIENCE = "10s"  # with a scheduler that does not answer
 DESERTED = 120.0  # seconds without any worker until a study on a cluster gives up
+COUNTED = 1.0  # seconds after which the workers of a cluster are counted again
 
 
 class WorkerDied(RuntimeError):
@@ -99,7 +100,11 @@ class Processes:
 
 
 class Cluster:
-    """A Dask cluster; it starts workers that died again by itself, if it was set up to."""
+    """A Dask cluster; it starts workers that died again by itself, if it was set up to.
+
+    A study on it cannot wait for ever: without a worker for :data:`DESERTED` seconds, or without its scheduler, it ends
+    with a sentence, and goes on from there when it is run again.
+    """
 
     def __init__(self, address: str) -> None:
         try:
@@ -108,6 +113,7 @@ class Cluster:
             raise StudyError(
                 "dask.distributed is not installed: install it with `pip install 'klapper[cluster]'`."
             ) from None
+        self._address = address
         try:
             self._client = Client(address, timeout=PATIENCE, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
@@ -116,19 +122,24 @@ class Cluster:
             ) from error
         self._executor = self._client.get_executor(pure=False)
         self._deserted: float | None = None
+        self._size, self._counted = 1, -COUNTED
 
     @property
     def size(self) -> int:
-        return max(1, sum(self._client.nthreads().values()))
+        if monotonic() - self._counted >= COUNTED:
+            self._size, self._counted = max(1, self._threads()), monotonic()
+        return self._size
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future:
+        if self._client.status != "running":  # it would never answer
+            raise self._gone()
         return self._executor.submit(function, *arguments)
 
     def renew(self) -> None:
-        return None
+        self._threads()
 
     def watch(self) -> None:
-        if self._client.nthreads():
+        if self._threads():
             self._deserted = None
             return
         now = monotonic()
@@ -142,6 +153,21 @@ class Cluster:
     def close(self) -> None:
         self._executor.shutdown(wait=False)
         self._client.close()
+
+    def _threads(self) -> int:
+        """Of all workers; :class:`StudyError` if the scheduler is gone."""
+        if self._client.status != "running":
+            raise self._gone()
+        try:
+            return sum(self._client.nthreads().values())
+        except (OSError, TimeoutError, RuntimeError, ValueError) as error:
+            raise self._gone() from error
+
+    def _gone(self) -> StudyError:
+        return StudyError(
+            f"the Dask scheduler at {self._address} does not answer any more: start it again and run the study again; "
+            "what was computed is kept."
+        )
 
 
 @contextmanager

@@ -22,6 +22,9 @@
     y = "B"
     value = "drift"
 
+Instead of ``example`` there may be ``scenario``, a scenario file, whose keys are given by their dotted names
+(``contact.1.friction``), or ``map``, one of :data:`klapper.studies.maps.MAPS`.
+
 With ``[sample]`` (``kind = "sobol"`` or ``"latin-hypercube"``, ``count``, ``seed``) the entries of ``over`` are ranges
 ``{ from = …, to = … }``; with ``kind = "list"`` they are columns of equal length. Every error names the key.
 """
@@ -37,17 +40,36 @@ from typing import Any
 
 from klapper.studies.design import Design, grid, latin_hypercube, listed, sobol
 from klapper.studies.errors import StudyError
+from klapper.studies.maps import map_named
 from klapper.studies.refine import Refine
 from klapper.studies.study import Study, study
 
+_TARGETS = {
+    "example": "the name of an example",
+    "scenario": "the name of a scenario file",
+    "map": "the name of a map",
+}
+_KNOWN = (
+    *_TARGETS,
+    "outputs",
+    "store",
+    "over",
+    "fixed",
+    "sample",
+    "refine",
+    "continue_along",
+    "replicates",
+    "seed",
+    "figure",
+)
 _FIGURES = {
-    "map": ("x", "y", "value", "log"),
-    "slices": ("x", "value", "by"),
-    "bifurcation": ("x", "value"),
+    "map": ("x", "y", "value", "by", "at", "log"),
+    "slices": ("x", "value", "by", "at", "log"),
+    "bifurcation": ("x", "value", "at"),
     "parallel": ("colour", "names"),
     "boundaries": ("x", "y"),
 }
-_OPTIONAL = {"log", "by", "names"}
+_OPTIONAL = {"log", "by", "at", "names"}
 _SAMPLES = {"sobol": sobol, "latin-hypercube": latin_hypercube}
 
 
@@ -59,48 +81,94 @@ class FigureWish:
     kind: str
     arguments: Mapping[str, Any]
 
+    @property
+    def caption(self) -> str:
+        """What is seen, in a sentence."""
+        given = self.arguments
+        value = given.get("value", "")
+        words = {
+            "map": f"{value} over {given.get('x')} and {given.get('y')}.",
+            "slices": f"{value} over {given.get('x')}.",
+            "bifurcation": f"All {value} over {given.get('x')}.",
+            "parallel": f"One line per point, coloured by {given.get('colour')}.",
+            "boundaries": f"Boundaries between regimes over {given.get('x')} and {given.get('y')}.",
+        }[self.kind]
+        each = (
+            f" One {'panel' if self.kind == 'map' else 'line'} for each {given['by']}."
+            if "by" in given
+            else ""
+        )
+        chosen = "".join(f" {name} = {entry}." for name, entry in given.get("at", {}).items())
+        return words + each + chosen
+
     def draw(self, described: Study, onto: Any) -> None:
         getattr(described.figure, self.kind)(**self.arguments, onto=onto)
 
 
 def read_study(path: Path) -> tuple[Study, list[FigureWish]]:
-    """The study and the figures described in a file; its store is relative to the file."""
+    """The study and the figures described in a file; its store and its scenario are relative to the file."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise StudyError(f"{path} does not exist.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise StudyError(f"{path} is no TOML: {error}.") from error
-    known = (
-        "example",
-        "outputs",
-        "store",
-        "over",
-        "fixed",
-        "sample",
-        "refine",
-        "replicates",
-        "seed",
-        "figure",
-    )
-    _require_keys(content, known, ("example", "outputs", "over"), "the study")
+    _require_keys(content, _KNOWN, ("outputs", "over"), "the study")
+    over, outputs = _design(content), _names(content, "outputs")
+    target, options = _target(content, path.parent)
+    if "units" in options:
+        varied = over.columns if isinstance(over, Design) else over
+        options["units"] = {
+            name: unit for name, unit in options["units"].items() if name in varied or name in outputs
+        }
     described = study(
-        _typed(content, "example", str, "the name of an example"),
-        over=_design(content),
-        outputs=_names(content, "outputs"),
+        target,
+        over=over,
+        outputs=outputs,
         store=path.parent / _typed(content, "store", str, "the name of a folder", path.stem),
-        fixed=_typed(content, "fixed", dict, "a table of parameters", {}),
+        fixed=_flat(_typed(content, "fixed", dict, "a table of parameters", {})),
         replicates=_typed(content, "replicates", int, "a whole number", 1),
         seed=_typed(content, "seed", int, "a whole number", 0),
         refine=_refine(content),
+        continue_along=_typed(content, "continue_along", str, "an axis")
+        if "continue_along" in content
+        else None,
+        **options,
     )
     return described, [
         _wish(k, entry) for k, entry in enumerate(_typed(content, "figure", list, "tables", []), 1)
     ]
 
 
+def _target(content: Mapping[str, Any], folder: Path) -> tuple[Any, dict[str, Any]]:
+    """What is computed, and what the study must know of it."""
+    given = [key for key in _TARGETS if key in content]
+    if len(given) != 1:
+        told = " and ".join(given) or "none of them"
+        raise StudyError(f"the study needs one of the keys {', '.join(_TARGETS)}; it has {told}.")
+    name = _typed(content, given[0], str, _TARGETS[given[0]])
+    if given[0] == "example":
+        return name, {}
+    if given[0] == "scenario":
+        return folder / name, {}
+    shipped = map_named(name)
+    return shipped.function, {"vectorised": shipped.vectorised, "units": dict(shipped.units)}
+
+
+def _flat(given: Mapping[str, Any], name: str = "") -> dict[str, Any]:
+    """Values by dotted name: TOML makes tables of keys with dots. A range is a value."""
+    found: dict[str, Any] = {}
+    for key, entry in given.items():
+        path = f"{name}.{key}" if name else key
+        if isinstance(entry, dict) and entry and not {"from", "to", "count"} & {*entry}:
+            found |= _flat(entry, path)
+        else:
+            found[path] = entry
+    return found
+
+
 def _design(content: Mapping[str, Any]) -> Design | Mapping[str, Sequence[Any]]:
-    over = _typed(content, "over", dict, "a table of parameters")
+    over = _flat(_typed(content, "over", dict, "a table of parameters"))
     if "sample" not in content:
         return {name: _axis(name, given) for name, given in over.items()}
     sample = _typed(content, "sample", dict, "a table")
@@ -158,6 +226,8 @@ def _wish(number: int, given: Any) -> FigureWish:
     needed = tuple(key for key in allowed if key not in _OPTIONAL)
     _require_keys(given, ("kind", *allowed), needed, where)
     arguments = {key: value for key, value in given.items() if key != "kind"}
+    if "at" in arguments:
+        arguments["at"] = _flat(_typed(arguments, "at", dict, "a table of parameters"))
     return FigureWish(f"{given['kind']}-{number}", given["kind"], arguments)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ def write_report(described: Study, wishes: Sequence[FigureWish], out: Path) -> P
     from klapper.report.figures import draw
     from klapper.report.folder import store
 
-    drawings = {wish.name: partial(_draw, wish=wish, described=described) for wish in wishes}
+    drawings = {wish.name: _drawing(wish, described) for wish in wishes}
     about = About(
         title=f"Study of {described.target.name}",
         parameter_units=dict(described.target.units),
@@ -45,8 +44,14 @@ def record_of(described: Study) -> Record:
     )
 
 
-def _draw(figure: Any, *, wish: FigureWish, described: Study) -> None:
-    wish.draw(described, figure)
+def _drawing(wish: FigureWish, described: Study) -> Callable[[Any], None]:
+    """The figure as a function of a canvas; its docstring is the caption."""
+
+    def draw(figure: Any) -> None:
+        wish.draw(described, figure)
+
+    draw.__doc__ = wish.caption
+    return draw
 
 
 def _finite(column: Any) -> Any:

@@ -26,13 +26,15 @@ from klapper.studies.errors import StudyError
 FORMAT = "1"
 FILE, LOCK = "study.sqlite", "lock"
 KEPT = ("key", "code", "replicate", "status", "error", "seconds", "finished", "state")
-_SCHEMA = """
-CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE columns (number INTEGER PRIMARY KEY, name TEXT, role TEXT, stored_as TEXT UNIQUE, kind TEXT, unit TEXT);
-CREATE TABLE codes (number INTEGER PRIMARY KEY, code TEXT UNIQUE NOT NULL);
-CREATE TABLE points (key BLOB PRIMARY KEY, code INTEGER NOT NULL REFERENCES codes, replicate INTEGER NOT NULL,
-  status TEXT NOT NULL, error TEXT NOT NULL, seconds REAL NOT NULL, finished REAL NOT NULL, state TEXT{values});
-"""
+_SCHEMA = (
+    "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE columns (number INTEGER PRIMARY KEY, name TEXT, role TEXT, stored_as TEXT UNIQUE, kind TEXT, "
+    "unit TEXT)",
+    "CREATE TABLE codes (number INTEGER PRIMARY KEY, code TEXT UNIQUE NOT NULL)",
+)
+_POINTS = """CREATE TABLE points (key BLOB PRIMARY KEY, code INTEGER NOT NULL REFERENCES codes,
+  replicate INTEGER NOT NULL, status TEXT NOT NULL, error TEXT NOT NULL, seconds REAL NOT NULL, finished REAL NOT NULL,
+  state TEXT{values})"""
 
 
 @dataclass(frozen=True)
@@ -126,11 +128,11 @@ class Store:
         self._base.execute("PRAGMA cache_size = -131072")  # KiB: keys arrive in random order
         columns = self.content.stored_as
         if not self._base.execute("SELECT 1 FROM sqlite_master WHERE name = 'points'").fetchone():
-            values = "".join(f', "{column}"' for column in columns)
+            values = "".join(f", {quoted(column)}" for column in columns)
             names = (*self.content.parameters, *self.content.outputs)
             roles = ["parameter"] * len(self.content.parameters) + ["output"] * len(self.content.outputs)
             self._base.execute("BEGIN IMMEDIATE")
-            for statement in filter(str.strip, _SCHEMA.format(values=values).split(";")):
+            for statement in (*_SCHEMA, _POINTS.format(values=values)):
                 self._base.execute(statement)
             about = [("format", FORMAT), ("target", self.content.target)]
             self._base.executemany("INSERT INTO about VALUES (?, ?)", about)
@@ -140,7 +142,7 @@ class Store:
             )
             self._base.execute("COMMIT")
         require_same(self.folder, content_of(self._base, self.folder), self.content)
-        listed = ", ".join(f'"{column}"' for column in (*KEPT, *columns))
+        listed = ", ".join(map(quoted, (*KEPT, *columns)))
         marks = ", ".join("?" * (len(KEPT) + len(columns)))
         self._insert = f"INSERT OR REPLACE INTO points ({listed}) VALUES ({marks})"
 
@@ -158,6 +160,11 @@ class Store:
             self._base.execute(
                 "UPDATE columns SET unit = ? WHERE name = ? AND role = 'output' AND unit = ''", (unit, name)
             )
+
+
+def quoted(column: str) -> str:
+    """The name of a column in a statement, whatever is in it."""
+    return '"' + column.replace('"', '""') + '"'
 
 
 def _verdict(row: Row) -> tuple[str, str, float]:
@@ -213,7 +220,7 @@ def read_points(
 ) -> list[tuple[Any, ...] | None]:
     """The columns ``names`` of points, None for those that are not there."""
     known = dict(zip((*content.parameters, *content.outputs), content.stored_as, strict=True))
-    listed = ", ".join(f'"{known.get(name, name)}"' for name in names)
+    listed = ", ".join(quoted(known.get(name, name)) for name in names)
     wanted = list(keys)
     if len(wanted) < 500:  # parameters of a statement are limited to 999 by older SQLite
         marks = ", ".join("?" * len(wanted))

@@ -60,7 +60,8 @@ def study(
 ) -> Study:
     """Describe a study; nothing is computed yet.
 
-    ``target``          name of an example of the gallery, or a function that returns numbers by name
+    ``target``          name of an example of the gallery, a scenario file (.toml), or a function that returns numbers
+                        by name
     ``over``            values of the parameters that vary: axes to combine, or a design (``listed``, ``sobol``,
                         ``latin_hypercube``)
     ``outputs``         which numbers of the result to keep
@@ -74,7 +75,7 @@ def study(
     ``units``           of parameters and outputs of a function, for labels and datasets; an example has its own
     """
     return Study.described(
-        target_of(target, vectorised=vectorised),
+        target_of(target, outputs, vectorised=vectorised),
         design_of(over),
         tuple(outputs),
         Path(store),

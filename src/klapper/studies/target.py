@@ -1,4 +1,4 @@
-"""What a study computes at a point: an example of the gallery, or a function of Python.
+"""What a study computes at a point: an example of the gallery, a scenario file, or a function of Python.
 
 A :class:`Target` is anything with parameters and a rule that turns their values into named numbers:
 
@@ -14,6 +14,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from klapper.studies.errors import StudyError
@@ -235,8 +236,12 @@ def rows_of(columns: Mapping[str, Sequence[Any]], constants: Mapping[str, Any]) 
     ]
 
 
-def target_of(given: Any, *, vectorised: bool = False) -> Target:
-    """The target that a user names: an example by its name, a function, or a target of their own."""
+def target_of(given: Any, outputs: Sequence[str], *, vectorised: bool = False) -> Target:
+    """The target that a user names: an example, a scenario file (.toml), a function, or a target of their own."""
+    if isinstance(given, Path) or (isinstance(given, str) and given.endswith(".toml")):
+        from klapper.studies.scenario_target import scenario_target
+
+        return scenario_target(Path(given), outputs)
     if isinstance(given, str):
         target = ExampleTarget(given)
         target.defaults  # noqa: B018  an unknown name is refused here
@@ -245,4 +250,6 @@ def target_of(given: Any, *, vectorised: bool = False) -> Target:
         return FunctionTarget(given, vectorised)
     if hasattr(given, "evaluate"):
         return given  # type: ignore[no-any-return]
-    raise StudyError(f"{given!r} cannot be studied: give the name of an example, or a function.")
+    raise StudyError(
+        f"{given!r} cannot be studied: give the name of an example, a scenario file (.toml), or a function."
+    )

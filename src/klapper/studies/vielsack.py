@@ -13,22 +13,28 @@ from typing import Any
 import numpy as np
 
 
-def drift(A: Any, B: Any, eps: Any = 0.01, regularisation: str = "none") -> dict[str, Any]:
+def drift(A: Any, B: Any, eps: Any = 0.01, regularisation: Any = "none") -> dict[str, Any]:
     """Drift, motion type under Coulomb's law, error of the regularised drift, largest force jump; arrays (k,).
 
     ``error`` is the drift of the regularisation minus that of Coulomb's law; ``relative_error`` is nan at rest.
+    ``regularisation`` is one name, or an array (k,) of names.
     """
     from klapper.analysis.shaken_incline import stationary_drift
 
-    motion = stationary_drift(A, B, eps, regularisation, threads=1)
-    exact = motion if regularisation == "none" else stationary_drift(A, B, threads=1)
+    A, B, eps, laws = np.broadcast_arrays(A, B, eps, regularisation)
+    exact = stationary_drift(A, B, threads=1)
+    found, jump = np.array(exact.drift), np.array(exact.force_jump)
+    for law in set(np.unique(laws).tolist()) - {"none"}:
+        chosen = laws == law
+        smeared = stationary_drift(A[chosen], B[chosen], eps[chosen], str(law), threads=1)
+        found[chosen], jump[chosen] = smeared.drift, smeared.force_jump
+    error = found - exact.drift
     with np.errstate(divide="ignore", invalid="ignore"):
-        error = np.asarray(motion.drift) - exact.drift
         relative = np.where(np.asarray(exact.drift) != 0.0, error / exact.drift, np.nan)
     return {
-        "drift": motion.drift,
-        "motion_type": motion.motion_type,
+        "drift": found,
+        "motion_type": exact.motion_type,
         "error": error,
         "relative_error": relative,
-        "force_jump": motion.force_jump,
+        "force_jump": jump,
     }

@@ -14,8 +14,9 @@ from klapper.mechanics.system import System
 from klapper.schemes.constraint_springs import ConstraintSprings
 from klapper.schemes.force_between import mean_force
 from klapper.schemes.implicit_step import Balanced
+from klapper.schemes.krylov import inverse
 from klapper.schemes.penalty_contact import PenaltyContact
-from klapper.schemes.sparse_factor import Solve, factorised
+from klapper.schemes.sparse_factor import Solve
 
 
 class MotionBalance:
@@ -42,7 +43,7 @@ class MotionBalance:
     @cached_property
     def mobility(self) -> Solve:
         """M⁻¹."""
-        return factorised(self.mass)
+        return inverse(self.mass)
 
     def residual(self, q1: np.ndarray) -> Balanced:
         h = self.weight

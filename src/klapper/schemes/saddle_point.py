@@ -3,7 +3,7 @@
     [ A   B ] [ x ]   [ r ]
     [ Cᵀ  0 ] [ λ ] = [ s ]                                                                 Hesch (3.14)
 
-``saddle``      one sparse factorisation of all of it
+``saddle``      all of it at once, but for coordinates that conditions hold one by one, which are put in
 ``null-space``  P spans the null space of Bᵀ: [Pᵀ A; Cᵀ] x = [Pᵀ r; s], then λ                    (3.19)-(3.23)
 ``condensed``   λ from as many rows of A x + B λ = r as there are multipliers, D = those rows of B:
                 W = D⁻¹ at these rows, Qᵀ = 1 − B W,   (Qᵀ A + A Wᵀ Cᵀ) x = Qᵀ r + A Wᵀ s     (3.25)-(3.31), corrected
@@ -21,10 +21,12 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sparse
 
+from klapper.schemes.krylov import inverse
 from klapper.schemes.sparse_factor import SingularMatrix, Solve, factorised
 
 _DEPENDENT = 1e-7  # share of multipliers that push, below which they cancel each other
 _GIVE = 1e-9  # compliance of multipliers that are not unique, in units of that of the structure
+_MANY = 500  # rows from which on held coordinates are put in: without them the diagonal has no zeros
 
 Reduction = Literal["saddle", "null-space", "condensed"]
 
@@ -33,17 +35,17 @@ def saddle_point(matrix: Any, push: Any, slope: Any, active: np.ndarray, how: Re
     """(x, λ) (n + p,) from (r, s) (n + p,); A (n, n), B and C (n, p); λ = s where not ``active`` (p,)."""
     n, p = push.shape
     if p == 0:
-        return factorised(matrix)
+        return inverse(matrix)
     on = np.flatnonzero(active)
     forces, rows = push[:, on], slope[:, on]
     if not len(on):
-        inner = factorised(matrix)
+        inner = inverse(matrix)
     elif how == "null-space":
         inner = _null_space(_dense(matrix), _dense(forces), _dense(rows))
     elif how == "condensed":
         inner = _condensed(matrix, forces, rows)
     else:
-        inner = _whole(sparse.csr_array(matrix), sparse.csr_array(forces), sparse.csr_array(rows))
+        inner = _saddle(sparse.csr_array(matrix), sparse.csc_array(forces), sparse.csc_array(rows))
 
     def solve(right: np.ndarray) -> np.ndarray:
         found = right.copy()
@@ -55,7 +57,44 @@ def saddle_point(matrix: Any, push: Any, slope: Any, active: np.ndarray, how: Re
     return solve
 
 
-def _whole(matrix: sparse.csr_array, forces: sparse.csr_array, rows: sparse.csr_array) -> Solve:
+def _saddle(matrix: sparse.csr_array, forces: sparse.csc_array, rows: sparse.csc_array) -> Solve:
+    """The whole, of large systems without what is held: cᵀ x = s of one coordinate each, then λ from its row."""
+    n, p = forces.shape
+    column, place = _held(forces, rows) if n >= _MANY else (np.zeros(0, dtype=int), np.zeros(0, dtype=int))
+    if not 0 < len(place) < n:
+        return _whole(matrix, forces, rows)
+    free, others = np.delete(np.arange(n), place), np.delete(np.arange(p), column)
+    inside = matrix[free][:, free]
+    rest = (part[:, others][free] for part in (forces, rows))
+    inner = _whole(inside, *rest) if len(others) else inverse(inside)
+    push, slope = forces.data[forces.indptr[column]], rows.data[rows.indptr[column]]
+
+    def solve(right: np.ndarray) -> np.ndarray:
+        found = np.zeros_like(right)
+        found[place] = (right[n + column].T / slope).T
+        force, value = right[:n] - matrix @ found[:n], right[n:] - rows.T @ found[:n]
+        part = inner(np.concatenate([force[free], value[others]]))
+        found[free], found[n + others] = part[: len(free)], part[len(free) :]
+        left = right[:n] - matrix @ found[:n] - forces[:, others] @ found[n + others]
+        found[n + column] = (left[place].T / push).T
+        return found
+
+    return solve
+
+
+def _held(forces: sparse.csc_array, rows: sparse.csc_array) -> tuple[np.ndarray, np.ndarray]:
+    """Conditions on one coordinate that no other such condition holds, and the coordinates."""
+    for part in (forces, rows):
+        part.eliminate_zeros()
+    single = np.flatnonzero((np.diff(forces.indptr) == 1) & (np.diff(rows.indptr) == 1))
+    place = forces.indices[forces.indptr[single]]
+    same = place == rows.indices[rows.indptr[single]]
+    single, place = single[same], place[same]
+    once = np.bincount(place, minlength=forces.shape[0])[place] == 1
+    return single[once], place[once]
+
+
+def _whole(matrix: sparse.csr_array, forces: Any, rows: Any) -> Solve:
     """Directions are scaled to the size of A, so that pivots and residuals of both kinds of rows compare."""
     n, p = forces.shape
     size = float(np.abs(matrix.diagonal()).max()) or 1.0

@@ -11,7 +11,7 @@ HEADLINE_FIGURE := turn.gif
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test test-all bench lint picture clean
+.PHONY: help env demo test test-all bench lint docs gallery picture clean
 
 help:
 	@echo "make env       the environment in $(VENV), with $(BIN)/klapper"
@@ -20,6 +20,8 @@ help:
 	@echo "make test-all  all tests"
 	@echo "make bench     timings beside other programs"
 	@echo "make lint      style and types"
+	@echo "make docs      the documentation as a site, in out/site"
+	@echo "make gallery   run every example and draw the pictures of the gallery again"
 	@echo "make picture   draw the pictures of the README and the docs again"
 	@echo "make clean     remove the environment and what was written"
 
@@ -34,11 +36,11 @@ $(READY): constraints.txt pyproject.toml
 	@test -f $@ || $(PYTHON) -m venv --clear $(VENV)
 	@rm -f $@ $(BENCH_READY)
 	@$(PIP) pip setuptools
-	@$(PIP) --no-build-isolation --editable '.[dev]'
+	@$(PIP) --no-build-isolation --editable '.[dev,docs]'
 	@echo "$(CURDIR)" > $@
 
 $(BENCH_READY): $(READY)
-	@$(PIP) --no-build-isolation --editable '.[dev,bench]'
+	@$(PIP) --no-build-isolation --editable '.[dev,docs,bench]'
 	@touch $@
 
 demo: env
@@ -60,6 +62,15 @@ lint: env
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Nothing is fetched: strict, so that a broken link is an error.
+docs: env
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "Documentation: $(CURDIR)/out/site/index.html"
+
+gallery: export OPENBLAS_NUM_THREADS = 1
+gallery: env
+	$(BIN)/python -m tools.gallery
 
 picture: env
 	@$(BIN)/klapper run $(HEADLINE) --out out/$(HEADLINE)

@@ -178,6 +178,9 @@ def test_short_delamination() -> None:
     np.testing.assert_allclose(found.amplitude[:, 0], 1.74e-7, rtol=0.03)
     sag = np.abs(gravity_response(rotor, [0.0, 10.0, 100.0, 200.0], model.rows(1, MIDDLE, 1)))
     np.testing.assert_allclose(sag, 3.59e-4, rtol=0.01)
+    halves = [each.speed for each in gravity_resonances(rotor, 226.0)]
+    pairs = gravity_resonance_of_pair(np.array(printed[::2]), np.array(printed[1::2]))
+    assert halves[:3] == pytest.approx(pairs, rel=1e-3)  # 12.0, 47.9 and 107.9 Hz
     critical = critical_speeds(rotor)
     for band in clatter_bands(rotor, model.gap_rows(MIDDLE), 10.0, 226.0):
         assert np.abs(critical - band.low).min() < 1e-4  # only where the unbalance is in resonance
@@ -213,6 +216,9 @@ def test_long_delamination() -> None:
     found = clatter_map(model.rotor, model.gap_rows(MIDDLE), [10.0, 20.0, 33.0, 11.7, 28.75])
     np.testing.assert_allclose(found.opening[:3, 0], [3.82e-4, 2.26e-3, 8.07e-3], rtol=0.005)
     np.testing.assert_allclose(found.amplitude[3:, 0], [6.4e-4, 1.48e-2], rtol=0.02)
+    clatter = clatter_bands(model.rotor, model.gap_rows(MIDDLE), 8.0, 35.0)
+    stable = [(band.low, band.high) for band in clatter if band.high < first.low or band.low > first.high]
+    np.testing.assert_allclose(stable, [(11.57, 11.75), (28.04, 29.27)], atol=0.01)
     slow = centrifugal_deflection(model.rotor, [0.1, 0.2], model.gap_rows(MIDDLE))[:, 0]
     assert slow[1] / slow[0] == pytest.approx(4.0, rel=1e-3)
 

@@ -184,6 +184,37 @@ def test_bracketing_needs_few_values_where_they_are_smooth() -> None:
     assert len(asked) < 15
 
 
+@pytest.mark.parametrize("kind", ["map", "course"])
+def test_progress_is_counted_in_points(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib
+
+    seen: list[int] = []
+    asked: list[tuple[object, ...]] = []
+
+    class Counter:
+        def __enter__(self) -> Counter:
+            return self
+
+        def __exit__(self, *error: object) -> None:
+            return None
+
+        def count(self, done: int) -> None:
+            seen.append(done)
+
+    module = importlib.import_module("klapper.analysis.stability_map")
+    monkeypatch.setattr(module, "tally_for", lambda *about: asked.append(about) or Counter())
+    loads, drags = np.linspace(0.5, 3.0, 40), np.linspace(0.05, 1.0, 30)
+    if kind == "map":
+        stability_map(ziegler, loads, drags, progress=True)
+    else:
+        stability_over(ziegler, loads, progress=True)
+    expected = (True, 1200, "points") if kind == "map" else (True, 40, "values")
+    assert asked == [expected]
+    assert seen[-1] == expected[1]
+    assert seen == sorted(seen)
+    assert len(seen) > (kind == "map")
+
+
 @pytest.mark.parametrize("count", [25, pytest.param(100, marks=pytest.mark.slow)])
 def test_a_map_of_a_rotor_of_20_modes_takes_seconds(count: int) -> None:
     """Speeds and drags of a delaminated shaft; the border is that of klapper.analysis.rotor."""

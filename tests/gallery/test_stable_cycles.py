@@ -15,9 +15,13 @@ from klapper.gallery.belt_oscillator import Belt
 from klapper.gallery.compliant_wedge import Wedge
 from klapper.gallery.forced_delamination import Shaken
 from klapper.gallery.rotor_clatter import settled
+from klapper.gallery.validity_limit import ELEMENTS
+from klapper.gallery.validity_limit import Shaken as ShakenBeam
 from klapper.gallery.wedged_disc import Disc
 from klapper.gallery.woodpecker import START, Toy
 from klapper.mechanics import FrictionElement, Harmonic, LinearSystem, State
+from klapper.structures import Beam, Material
+from klapper.structures import Section as CrossSection
 from klapper.structures.delaminated_beam import DelaminatedBeam
 
 MEET = 1e-8
@@ -94,6 +98,23 @@ def test_rotor_clatter_with_six_modes():
     largest = (motion.run.position @ model.gap_rows([0.5])[0]).max()
     assert largest == pytest.approx(stepped.middle.max(), abs=late)
     assert motion.approach(off=1e-4).distance < MEET
+
+
+@pytest.mark.slow
+def test_validity_limit_at_nine_tenths_of_it():
+    """No contact changes: the motion that shooting finds is the linear answer, and where a long integration ends."""
+    places = (0.15, 0.75, 1.3, 1.85)
+    ends = np.unique(np.round(np.concatenate([np.linspace(0.0, 2.0, ELEMENTS + 1), places, [1.0]]), 9))
+    steel, section = Material(210e9, 7850.0), CrossSection.rectangle(0.008, 0.03)
+    beam = Beam(2.0, steel, section, elements=ends, theory="euler-bernoulli")
+    beam = beam.with_external_damping(20.0).with_rayleigh(stiffness=2e-5).with_gravity()
+    answer = ShakenBeam(beam, places, 0.0, 1e-4, 1.0, 5.0, 80.0).here
+    driven = answer.driven(0, factor=0.9 * answer.limit.factor[0])
+    motion = periodic_motion(driven, driven.start)
+    assert motion.stable
+    assert motion.events == ()
+    assert motion.distance(driven.start) < MEET
+    assert motion.approach().distance < MEET
 
 
 @pytest.mark.slow

@@ -52,6 +52,8 @@ def approach(motion: PeriodicMotion, *, off: float, left: float, most: int) -> A
             f"{periods} periods would be needed, more than {most}; raise most, or be content with more left."
         )
     start = _beside(motion, off)
+    if motion.forcing is not None and not motion.events:
+        return Approach(periods, motion.distance(_without_events(motion, start, periods)))
     phases = record_phases(motion.system, motion.scheme, start, start.time + periods * motion.period)
     if motion.forcing is not None:
         last, n = phases[-1].after, len(motion.system.velocities)
@@ -68,6 +70,17 @@ def approach(motion: PeriodicMotion, *, off: float, left: float, most: int) -> A
             "the motion has no event by which it is known again; there is no distance from it."
         )
     return Approach(periods, motion.size_of(found[-1] - passage.before[0]))
+
+
+def _without_events(motion: PeriodicMotion, start: State, periods: int) -> State:
+    """The end of a motion that is one phase, begun anew with every period: only at events is it put back on contacts,
+    from which round-off of their accelerations leads it away."""
+    n = len(motion.system.velocities)
+    for _ in range(periods):
+        phases = record_phases(motion.system, motion.scheme, start, start.time + motion.period)
+        last = phases[-1].after
+        start = State(start.time, last[:n], last[n:])
+    return start
 
 
 def _periods(motion: PeriodicMotion, share: float) -> int:

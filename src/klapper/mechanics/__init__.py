@@ -8,6 +8,7 @@ from klapper.mechanics.contacts import Constraint, Contact, ContactList, Contact
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.friction import Anisotropic, Coulomb, Friction, SpeedDependent, Stribeck
 from klapper.mechanics.function_system import FunctionSystem
+from klapper.mechanics.invariants import Invariants
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.signals import Constant, FunctionOfTime, Harmonic, Ramp, Signal
 from klapper.mechanics.smooth_friction import ArctanFriction, PowerFriction, SaturatedFriction, StickElement
@@ -36,6 +37,7 @@ __all__ = [
     "FunctionSystem",
     "Harmonic",
     "InvalidModel",
+    "Invariants",
     "Laws",
     "LinearSystem",
     "PowerFriction",

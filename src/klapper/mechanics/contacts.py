@@ -21,6 +21,7 @@ import scipy.sparse as sparse
 
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.friction import Coulomb, Friction, as_friction
+from klapper.mechanics.invariants import Invariants
 from klapper.mechanics.signals import Signal, answer, as_signal, finite, naming, number
 
 GapFunction = Callable[[float, np.ndarray], float]
@@ -116,17 +117,27 @@ class Constraint:
 
     ``offset``     φ₀, a number or a signal, of Φ = direction · q + φ₀(t); or a function Φ(t, q)
     ``direction``  ∂Φ/∂q (n,): an array; for a function Φ also a function of (t, q), or None: differences
+    ``invariants`` the same Φ, not of t, by :class:`klapper.mechanics.Invariants`: energy-momentum steps keep momenta
+    ``loss``       D [unit of Φ per s]: over an energy-momentum step with discrete gradients the force λ ∂Φ/∂q takes
+                   λ D [W], numerical in the ledger; no other scheme sees it                  Hesch (3.60), (3.61)
     """
 
     name: str
     direction: Any = None
     offset: Any = 0.0
+    invariants: Invariants | None = field(default=None, kw_only=True)
+    loss: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
         with naming(self.called):
+            if not isinstance(self.invariants, Invariants | None):
+                raise InvalidModel(f"invariants is {self.invariants!r}; allowed are Invariants or None.")
+            number(self.loss, "loss", "finite numbers, in units of the constraint per s")
             parts = _value_and_direction("offset", self.offset, "direction", self.direction)
             for name, value in parts.items():
                 object.__setattr__(self, name, value)
+            if self.affine and (self.loss or self.invariants is not None):
+                raise InvalidModel("invariants and loss need a function Φ(t, q) as offset.")
 
     @property
     def called(self) -> str:

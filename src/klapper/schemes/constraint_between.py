@@ -7,9 +7,10 @@
 ``end``        ∇Φ at the end: for steps without inertia
 ``modified``   ∇Φ at the middle, but Φ(q₁) = 0 gives way to ∇Φ · Δ = 0: no work, and drift          (3.38)
 
-A system may give discrete gradients itself (``constraint_between``), e.g. ones that keep angular momentum; for all
-others they are formed over the coordinates that a constraint touches. Curvatures come from differences, unless the
-system says ``affine_constraints``.
+Discrete gradients are formed over invariants where a system gives them (``constraint_parts``, see
+:class:`klapper.mechanics.Constraint`), so that momenta are kept, else over the coordinates that a constraint touches.
+A constraint with a loss D has ∇̄Φ · Δ = Φ₁ − Φ₀ − D h, so that its force takes energy, (3.60), (3.61). Curvatures come
+from differences, unless the system says ``affine_constraints``.
 """
 
 from __future__ import annotations
@@ -53,6 +54,9 @@ class ConstraintStep:
         self.count = len(system.constraints)
         self.affine = bool(getattr(system, "affine_constraints", False)) or self.count == 0
         self.value_at_start = system.constraint_residuals(t1, before)
+        parts: Any = getattr(system, "constraint_parts", (None,) * self.count)
+        self._invariants = [getattr(part, "invariants", None) for part in parts]
+        self._surplus = (t1 - t0) * np.array([getattr(part, "loss", 0.0) for part in parts])
 
     def at(self, after: np.ndarray) -> ConstraintsBetween:
         """Values and directions at q₁ = ``after`` (n,)."""
@@ -68,10 +72,14 @@ class ConstraintStep:
         if self.how == "midpoint":
             return ConstraintsBetween(value, slope, middle, _present(slope))
         push = np.zeros_like(middle)
-        for k in range(self.count):
+        for k, invariants in enumerate(self._invariants):
+            if invariants is not None:
+                push[:, k] = invariants.between(self.before, after, self._surplus[k])
+                continue
             on = middle[:, k] != 0.0
+            start = self.value_at_start[k] + self._surplus[k]
             push[on, k] = discrete_gradient(
-                self.value_at_start[k], value[k], middle[on, k], change[on], self._reach(after, on)
+                start, value[k], middle[on, k], change[on], self._reach(after, on)
             )
         return ConstraintsBetween(value, slope, push, _present(slope))
 
@@ -88,10 +96,14 @@ class ConstraintStep:
         middle, end = _dense(self._directions(place)), _dense(self._directions(after))
         total = np.zeros((len(after), len(after)))
         for k in np.flatnonzero(multipliers):
+            invariants = self._invariants[k]
+            if invariants is not None:
+                total += multipliers[k] * invariants.between_slope(self.before, after, self._surplus[k])
+                continue
             on = np.flatnonzero(middle[:, k] != 0.0)
             full = self._hessian(place, np.eye(self.count)[k])[np.ix_(on, on)]
             total[np.ix_(on, on)] += multipliers[k] * discrete_gradient_slope(
-                self.value_at_start[k],
+                self.value_at_start[k] + self._surplus[k],
                 value[k],
                 middle[on, k],
                 end[on, k],

@@ -1,0 +1,119 @@
+"""Newton's method: corrections that are halved or capped, what it does at its limits, and steps that begin anew."""
+
+import numpy as np
+import pytest
+
+from klapper.continuum import Continuum, NeoHooke, Solid, annulus, rigid_velocity
+from klapper.mechanics import InvalidModel
+from klapper.schemes import EnergyMomentum, Newmark, Newton
+from klapper.schemes.newton import NotConverged, Residual
+from klapper.schemes.sparse_factor import SingularMatrix
+from klapper.simulate import simulate
+
+
+class Arctan:
+    """arctan x = 0: full corrections from |x| > 1.3918 go ever further away."""
+
+    def __init__(self) -> None:
+        self.seen: list[float] = []
+
+    def residual(self, x: np.ndarray) -> Residual:
+        self.seen.append(float(x[0]))
+        return Residual(np.arctan(x), np.ones(1))
+
+    def inverse(self, x: np.ndarray):
+        return lambda right: right * (1.0 + x**2)
+
+
+def test_a_line_search_reaches_what_full_corrections_do_not() -> None:
+    found, _, residual = Newton().solve(Arctan(), np.array([3.0]), 1)
+    assert abs(found[0]) < 1e-10
+    assert residual < 1e-10
+    with pytest.raises(NotConverged, match=r"after 30 rounds|singular"), np.errstate(all="ignore"):
+        Newton(line_search=False).solve(Arctan(), np.array([3.0]), 1)
+
+
+def test_corrections_are_capped() -> None:
+    """With steps of at most 0.5 the full corrections converge, too, and none is longer."""
+    equations = Arctan()
+    found, _, _ = Newton(line_search=False, largest=0.5).solve(equations, np.array([3.0]), 1)
+    assert abs(found[0]) < 1e-10
+    assert np.abs(np.diff(equations.seen)).max() <= 0.5 * (1.0 + 1e-12)
+    assert np.abs(np.diff(equations.seen)).max() == pytest.approx(0.5)
+
+
+def test_only_coordinates_are_capped() -> None:
+    """x − 1 = 0 and 10⁶ (λ − 50) = 0: the cap looks at x, and shortens both alike."""
+
+    class Linear:
+        def residual(self, x: np.ndarray) -> Residual:
+            return Residual(np.array([x[0] - 1.0, 1e6 * (x[1] - 50.0)]), np.array([1.0, 5e7]))
+
+        def inverse(self, x: np.ndarray):
+            return lambda right: right / np.array([1.0, 1e6])
+
+    _, rounds, _ = Newton(largest=2.0).solve(Linear(), np.zeros(2), 1)
+    assert rounds <= 2
+    _, rounds, _ = Newton(largest=0.25).solve(Linear(), np.zeros(2), 1)
+    assert rounds >= 4
+
+
+class Walled(Arctan):
+    """ln x + 1 = 0: there is nothing at x ≤ 0."""
+
+    def residual(self, x: np.ndarray) -> Residual:
+        self.seen.append(float(x[0]))
+        return Residual(np.log(x) + 1.0, np.ones(1))
+
+    def inverse(self, x: np.ndarray):
+        return lambda right: right * x
+
+
+def test_places_that_make_no_sense_are_stepped_back_from() -> None:
+    equations = Walled()
+    found, _, _ = Newton(line_search=False).solve(equations, np.array([5.0]), 1)
+    assert found[0] == pytest.approx(np.exp(-1.0), rel=1e-10)
+    assert min(equations.seen) < 0.0
+
+
+def test_singular_equations_are_told() -> None:
+    class Singular(Arctan):
+        def inverse(self, x: np.ndarray):
+            raise SingularMatrix("no inverse")
+
+    with pytest.raises(NotConverged, match="singular"):
+        Newton().solve(Singular(), np.array([1.0]), 1)
+
+
+@pytest.mark.parametrize("scheme", [EnergyMomentum, Newmark])
+def test_a_step_that_fails_from_its_prediction_begins_anew(scheme, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first start of every step is refused; the motion is that of steps which converge at once."""
+    solid = Solid("ring", annulus(0.8, 1.0, (1, 12)), NeoHooke(1e5, 0.3), density=1000.0)
+    world = Continuum([solid], velocity={"ring": rigid_velocity(solid, (1.0, 0.5), 5.0)})
+    wanted = simulate(world, 0.04, scheme(0.01)).position
+    solve, starts = Newton.solve, []
+
+    def second(self, equations, start, capped):
+        starts.append(start)
+        if len(starts) % 2:
+            raise NotConverged("not from here")
+        return solve(self, equations, start, capped)
+
+    monkeypatch.setattr(Newton, "solve", second)
+    found = simulate(world, 0.04, scheme(0.01)).position
+    assert len(starts) == 8
+    assert np.abs(starts[2] - starts[3]).max() > 1e-6
+    np.testing.assert_allclose(found, wanted, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"tolerance": 0.0}, "tolerance is 0"),
+        ({"most": 0}, "most is 0"),
+        ({"largest": -1.0}, "largest is -1"),
+    ],
+)
+def test_bad_choices_are_refused(given: dict, words: str) -> None:
+    with pytest.raises(InvalidModel, match=words):
+        Newton(**given)

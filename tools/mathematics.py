@@ -11,6 +11,8 @@ from latex2mathml.converter import convert
 _FORMULA = re.compile(
     r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<text>.*?)\\[)\]]</(?P=tag)>', re.DOTALL
 )
+_UPRIGHT = re.compile(r"<mi>&#x000([4-7][0-9A-F]);</mi>")
+_PERPENDICULAR = '<mo lspace="0.28em" rspace="0.28em">&#x022A5;</mo>'
 _UNKNOWN = re.compile(r"<mi>\\")
 
 
@@ -24,12 +26,14 @@ def with_mathml(content: str) -> str:
 
 
 def _converted(found: re.Match[str]) -> str:
-    text = html.unescape(found["text"]).strip()
+    text = html.unescape(found["text"]).strip().replace(r"\arg", r"\operatorname{arg}")
     block = found["tag"] == "div"
     try:
         formula = convert(text, display="block" if block else "inline")
     except Exception as error:
         raise WrongFormula(f"The formula {text} cannot be set: {error!r}") from error
+    formula = _UPRIGHT.sub(r'<mi mathvariant="normal">&#x000\1;</mi>', formula)  # \mathrm{d}
+    formula = formula.replace("<mi>&#x027C2;</mi>", _PERPENDICULAR)
     if unknown := _UNKNOWN.search(formula):
         raise WrongFormula(
             f"The formula {text} has a command that is not known: {formula[unknown.end() :][:20]}"

@@ -2,10 +2,12 @@
 
 - Formulas become MathML, see :mod:`tools.mathematics`.
 - Every room gets an API page with its public names, made from docstrings without importing anything.
+- The scripts of the theme know addresses on the network, for features that are not used: they are removed.
 - ``CONTRIBUTING.md`` and ``CHANGELOG.md`` of the repository are pages of the site; links to them are bent.
 """
 
 import ast
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from tools.mathematics import with_mathml  # noqa: E402
 
 PACKAGE = ROOT / "src" / "klapper"
 FROM_ROOT = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+_NETWORK = re.compile(r"https://(?:unpkg\.com|api\.github\.com|gitlab\.com)[\w./@-]*")
 ROOMS = (
     "mechanics",
     "bodies",
@@ -55,6 +58,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    if page.file.src_uri.startswith("coming_from/"):
+        page.meta["hide"] = ["toc"]  # room for two programs side by side
     for source, address in FROM_ROOT.items():
         markdown = markdown.replace(f"](../{source}", f"]({address}")
     return markdown
@@ -62,6 +67,13 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 def on_page_content(html: str, **_: Any) -> str:
     return with_mathml(html)
+
+
+def on_post_build(config: MkDocsConfig, **_: Any) -> None:
+    for script in Path(config.site_dir).rglob("assets/javascripts/*.js"):
+        script.write_text(_NETWORK.sub("about:blank", script.read_text(encoding="utf-8")), encoding="utf-8")
+    for debugging in Path(config.site_dir).rglob("assets/**/*.map"):
+        debugging.unlink()
 
 
 def api_address(room: str) -> str:

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from pages import PAGES, ROOT, Block, blocks, name_of
+from doc_pages import PAGES, ROOT, Block, blocks, name_of
 
 RUNNABLE = {"python", "py", "pycon", "console", "toml"}
 

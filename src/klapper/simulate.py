@@ -146,6 +146,7 @@ class _Loop:
         self.steps = scheme.steps(system, until)
         self.every = self._thinning() if every is None else int(every)
         self.snapshot = scheme.init(system)
+        self.sampled = self.snapshot  # at the last sample: what a run that is interrupted goes on from
         self.stretches: list[Samples] = [self._first_sample()]
         self.began = time.perf_counter()
         self.unsaved = 0  # index of the first stretch that is not on disk
@@ -179,6 +180,7 @@ class _Loop:
         self.snapshot = Snapshot(
             int(stored["step"]), float(stored["time"]), **{name: np.asarray(stored[name]) for name in names}
         )
+        self.sampled = self.snapshot
         self.findings = _Findings.read(stored["findings"])
         self.seconds = float(stored["seconds"])
         self.fallbacks = int(stored["fallbacks"])
@@ -232,7 +234,7 @@ class _Loop:
             after, samples, why = stretch.run(self.snapshot, cut - self.snapshot.step, self.every)
             if samples:
                 self._take(_as_samples(samples))
-                self.snapshot = after
+                self.snapshot = self.sampled = after
             if why:
                 self.fallbacks += 1
                 step = self.snapshot.step
@@ -261,6 +263,7 @@ class _Loop:
                 gathered.add(step)
                 if step.after.step % self.every == 0 or self._finished():
                     collected.append(self._sample(gathered))
+                    self.sampled = self.snapshot
                     gathered = _Gathered(self.layout, self.listed)
         finally:
             if collected:
@@ -311,9 +314,8 @@ class _Loop:
         fresh = self.stretches[self.unsaved :]
         if not fresh:
             return
-        s = self.snapshot
-        done = self.stretches[-1].step[-1]
-        if s.step != done:  # interrupted between two samples: keep only what can be resumed
+        s = self.sampled
+        if s.step != self.stretches[-1].step[-1]:  # interrupted while the sample was noted
             return
         store.append(
             Samples.concatenate(fresh),

@@ -28,6 +28,7 @@ from typing import IO, Any
 from klapper.studio.errors import StudioError
 
 MOST_LINES, MOST_KEPT = 2000, 50
+COMMAND = (sys.executable, "-m", "klapper.cli")
 WINDOW = 60.0  # seconds over which the time left is estimated
 _STATES = {0: "complete", 1: "failed", 130: "interrupted"}
 
@@ -124,8 +125,10 @@ def _progress(line: str) -> dict[str, Any] | None:
 class Jobs:
     """All jobs of a session; a handful may run at once."""
 
-    def __init__(self, folder: Path, at_once: int | None = None) -> None:
-        self.folder = folder
+    def __init__(
+        self, folder: Path, *, command: Sequence[str] = COMMAND, at_once: int | None = None
+    ) -> None:
+        self.folder, self.command = folder, tuple(command)
         self.at_once = at_once or max(2, os.cpu_count() or 1)
         self._jobs: dict[int, Job] = {}
         self._numbers = count(1)
@@ -149,7 +152,7 @@ class Jobs:
     def _process(self, words: Sequence[str]) -> subprocess.Popen[bytes]:
         environment = {**os.environ, "KLAPPER_PROGRESS": "lines", "PYTHONUNBUFFERED": "1", "COLUMNS": "100"}
         return subprocess.Popen(
-            [sys.executable, "-m", "klapper.cli", *words],
+            [*self.command, *words],
             cwd=self.folder,
             env=environment,
             stdin=subprocess.DEVNULL,

@@ -42,7 +42,11 @@ def study_of(root: Root, name: str) -> tuple[Study, list[FigureWish]]:
     """The study in a file, whose store must lie inside of the folder, too."""
     from klapper.studies.file import read_study
 
-    study, wishes = read_study(root.existing(name))
+    path = root.existing(name)
+    try:
+        study, wishes = read_study(path)
+    except (LookupError, ValueError, RecursionError) as error:  # what the example refuses has a class of its own
+        raise StudyError(f"{name}: {error}") from error
     store = study.store.resolve()
     if not store.is_relative_to(root.path):
         raise StudioError(f"The store of '{name}' lies outside of the folder that is shown.", 403)

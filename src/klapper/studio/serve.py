@@ -45,7 +45,7 @@ def prepare(
 
         from klapper.studio.app import Studio, application
     except ImportError as error:
-        if error.name not in ("uvicorn", "starlette", "anyio", "h11"):
+        if (error.name or "").partition(".")[0] not in ("uvicorn", "starlette", "anyio", "h11"):
             raise
         raise StudioError(MISSING) from None
     from klapper.studio.glance import Glances
@@ -77,6 +77,7 @@ def _listener(port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((LOOPBACK, port))
+        listener.listen(64)  # who is quicker than the server waits instead of being refused
     except (OSError, OverflowError) as error:
         listener.close()
         reason = getattr(error, "strerror", None) or "it is no number of a port"

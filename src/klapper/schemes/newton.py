@@ -56,12 +56,14 @@ class Newton:
     ``most``          number of rounds
     ``largest``       [m], cap of the correction of a coordinate in one round; None: no cap
     ``line_search``   halve corrections that increase the residual
+    ``polish``        go on after the tolerance is reached, as long as the residual falls
     """
 
     tolerance: float = 1e-10
     most: int = 30
     largest: float | None = None
     line_search: bool = True
+    polish: bool = True
 
     def __post_init__(self) -> None:
         number(self.tolerance, "tolerance", "numbers above 0", above=0.0)
@@ -81,18 +83,27 @@ class Newton:
             if not np.all(np.isfinite(change)):
                 raise NotConverged("the equations of the step are singular")
             if _rounding(change, x, capped, self.tolerance):
-                return x, rounds, min(now.relative, self.tolerance)
+                return x, rounds, self._judged(now.relative)
             x, after = self._moved(equations, x, now, self._capped(change, capped))
             idle = idle + 1 if after.relative >= 0.5 * now.relative else 0
             now = after
             reached = self.tolerance * (1.0 if idle < _IDLE else _NOISE)
-            if now.relative <= _EPSILON or (idle and now.relative <= reached):
+            rest = idle or not self.polish
+            if now.relative <= _EPSILON or (rest and now.relative <= reached):
                 return x, rounds, now.relative
         if now.relative <= self.tolerance:
             return x, self.most, now.relative
         raise NotConverged(
             f"the residual is {now.relative:.1e} after {self.most} rounds, {self.tolerance:.1e} was wanted"
         )
+
+    def _judged(self, relative: float) -> float:
+        """The residual where corrections are below the rounding of the coordinates, if rounding explains it."""
+        if relative > _NOISE * self.tolerance:
+            raise NotConverged(
+                f"the residual stays at {relative:.1e} while corrections are below the rounding of the coordinates"
+            )
+        return relative
 
     def _capped(self, change: np.ndarray, capped: int) -> np.ndarray:
         most = float(np.abs(change[:capped]).max(initial=0.0))

@@ -1,4 +1,4 @@
-"""Twenty thousand random problems: solvable or not, unique or not, ``solve`` and enumeration agree, nothing unverified.
+"""Random problems, two thousand at every test and twenty thousand with the long ones: solvable or not, unique or not, ``solve`` and enumeration agree, nothing unverified.
 
 Families: random, symmetric semidefinite, monotone, contact-like, degenerate, non-convex, infeasible, badly scaled
 (1e-9 … 1e9), mixed with free unknowns, planar friction. Data are small integers (scaled where the family says so),
@@ -20,7 +20,7 @@ from klapper.complementarity import (
     uniqueness,
 )
 
-EXAMPLES = 2000
+FEW, MANY = 200, 2000  # of each family
 
 
 def integers(rng, shape, size=3):
@@ -142,9 +142,10 @@ def size_of(*arrays):
     return values[np.isfinite(values)].max(initial=0.0) or 1.0
 
 
+@pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
-def test_family(family):
-    @settings(max_examples=EXAMPLES)
+def test_family(family, count):
+    @settings(max_examples=count)
     @given(st.integers(0, 2**32 - 1), st.integers(1, 8))
     def every_problem_is_decided_correctly(seed, n):
         made = family(np.random.default_rng(seed), n)
@@ -194,4 +195,4 @@ def test_spatial_friction_built_from_its_solution_is_solved(seed, contacts, poly
 
 
 def test_there_are_at_least_twenty_thousand():
-    assert EXAMPLES * len(FAMILIES) >= 20_000
+    assert MANY * len(FAMILIES) >= 20_000

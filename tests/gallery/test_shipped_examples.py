@@ -1,6 +1,7 @@
 """Every shipped example runs with its shipped parameters, passes its checks, and can be stored and drawn."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,8 +11,30 @@ from klapper.report.figures import draw
 from klapper.report.folder import store
 from klapper.report.record import read
 
+LONG = {
+    "block-halves",
+    "compliant-wedge",
+    "domain-decomposition",
+    "forced-delamination",
+    "friction-damped-beam",
+    "impact-oscillator",
+    "many-footed-block",
+    "pipe",
+    "rotor-friction",
+    "rotor-methods",
+    "stick-slip-cycle",
+}
 
-@pytest.mark.parametrize("example", examples(), ids=lambda example: example.name)
+
+def shipped() -> list[Any]:
+    """Every example; those that take more than ten seconds are left to the long tests."""
+    return [
+        pytest.param(example, id=example.name, marks=[pytest.mark.slow] if example.name in LONG else [])
+        for example in examples()
+    ]
+
+
+@pytest.mark.parametrize("example", shipped())
 def test_shipped_example(example: Example, tmp_path: Path) -> None:
     outcome = example.run()
     failed = [check.as_json() for check in outcome.checks if not check.passed]

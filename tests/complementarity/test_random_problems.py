@@ -1,5 +1,6 @@
-"""Random problems, two thousand at every test and twenty thousand with the long ones: solvable or not, unique or not, ``solve`` and enumeration agree, nothing unverified.
+"""Random problems: solvable or not, unique or not, ``solve`` and enumeration agree, nothing unverified.
 
+Two thousand at every test, twenty thousand with the long ones.
 Families: random, symmetric semidefinite, monotone, contact-like, degenerate, non-convex, infeasible, badly scaled
 (1e-9 … 1e9), mixed with free unknowns, planar friction. Data are small integers (scaled where the family says so),
 so that every decision, degenerate or not, has one right answer. The same problems in every run.

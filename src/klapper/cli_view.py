@@ -1,0 +1,57 @@
+"""``klapper export``: what other programs show of a run: series for ParaView, XDMF, glTF for Blender, a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command ``klapper export``."""
+    app.command()(export)
+
+
+def export(
+    path: Annotated[
+        Path, typer.Argument(help="A run.h5, or the folder that holds one or an unfinished run.")
+    ],
+    vtk: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write a series of VTU files and run.pvd, for ParaView."),
+    ] = None,
+    xdmf: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an XDMF file (.xdmf).")] = None,
+    gltf: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a binary glTF file (.glb), for Blender.")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a picture (.png); needs klapper[view].")
+    ] = None,
+    frames: Annotated[int, typer.Option(help="Number of frames over the whole run.")] = 100,
+    exaggeration: Annotated[float, typer.Option(help="Of displacements of beams and frames.")] = 1.0,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Write how a stored run looks, for programs that show three dimensions."""
+    from klapper.cli import WrongRequest, one_sentence
+
+    with one_sentence(debug):
+        from klapper.results import ResultsError, read
+
+        if vtk is None and xdmf is None and gltf is None and picture is None:
+            raise WrongRequest("Say what to write: --vtk DIR, --xdmf FILE, --gltf FILE or --picture FILE.")
+        try:
+            from klapper import view
+
+            run = read(path)
+            options = {"frames": frames, "exaggeration": exaggeration}
+            files = [view.write_vtk_series(run, vtk, **options)] if vtk else []
+            files += [view.write_xdmf(run, xdmf, **options)] if xdmf else []
+            files += [view.write_gltf(run, gltf, **options)] if gltf else []
+            if picture:
+                view.show(run, exaggeration=exaggeration, screenshot=str(picture)).close()
+                files.append(picture)
+        except ResultsError as error:
+            raise WrongRequest(str(error)) from error
+        for file in files:
+            typer.echo(f"Written: {file.resolve()}")

@@ -54,6 +54,14 @@ def test_rings_with_pretension_and_other_units() -> None:
     assert outcome.numbers["radius_error"] < 0.5 * (np.pi / 24) ** 2
 
 
+@pytest.mark.parametrize(("pressure", "pretension"), [(1e5, 0.0), (1e9, 0.0), (1e6, 60.0)])
+def test_rings_blown_up_to_many_times_their_size(pressure: float, pretension: float) -> None:
+    """In one step they would fall into a point."""
+    outcome = ran("cable-inflation", pressure=pressure, pretension=pretension, lines=16)
+    stretch = np.sqrt(1.0 + 2.0 * (pressure - pretension) / 80.0)
+    assert outcome.numbers["stretch"] == pytest.approx(stretch, rel=2.0 * (np.pi / 16) ** 2)
+
+
 @pytest.mark.parametrize("arc", ["spherical", "cylindrical"])
 def test_a_steep_truss_bifurcates(arc: str) -> None:
     outcome = ran("snap-through", height=2.0, post_length=8.0, arc=arc, first=0.2)

@@ -188,6 +188,10 @@ def test_after_letting_go_momentum_is_kept() -> None:
     np.testing.assert_allclose(
         momentum[late], np.tile(momentum[late][0], (late.sum(), 1)), rtol=1e-11, atol=1e-8
     )
+    spin = np.array(
+        [world.angular_momentum(q, v) for q, v in zip(run.position[late], run.velocity[late], strict=True)]
+    )
+    np.testing.assert_allclose(spin, np.tile(spin[0], (late.sum(), 1)), rtol=1e-11)
 
 
 def test_linear_systems_step_like_the_trapezoidal_rule() -> None:

@@ -73,9 +73,16 @@ class Balloon:
     def inflated(self, steps: int) -> "Inflated":
         from klapper.analysis import load_path
 
-        path = load_path(self.world, np.arange(1, steps + 1) / steps)
-        wanted = np.isin(path.factors, np.arange(1, steps + 1) / steps)
-        return Inflated(self, path, np.flatnonzero(wanted))
+        wanted = np.arange(1, steps + 1) / steps
+        path = load_path(self.world, np.concatenate([self._first_steps(wanted[0]), wanted]))
+        return Inflated(self, path, np.flatnonzero(np.isin(path.factors, wanted)))
+
+    def _first_steps(self, until: float) -> np.ndarray:
+        """Factors of the pressure below ``until``, each with twice the size of the one before: a ring that is blown up
+        to many times its size at once may fall into a point, where it is at rest as well."""
+        tension = self.pretension + self.stiffness * 4.0 ** np.arange(40)
+        factors = tension / (self.pressure * self.radius * np.cos(np.pi / self.cells))
+        return factors[factors < until]
 
 
 @dataclass(frozen=True, eq=False)

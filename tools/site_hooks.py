@@ -83,7 +83,9 @@ def api_address(room: str) -> str:
 def api_page(room: str) -> str:
     """A page that asks for the docstring of a room and for those of its public names, in their order."""
     name = f"klapper.{room}"
-    parts = [f"# {name}", f"::: {name}\n    options:\n      members: false\n      show_root_heading: false"]
+    options = {"members": "false", "show_root_heading": "false", "show_root_toc_entry": "false"}
+    told = "\n".join(f"      {option}: {value}" for option, value in options.items())
+    parts = [f"# {name}", f"::: {name}\n    options:\n{told}"]
     names = public_names(room)
     if constants := [f"`{public}`" for public in names if public.isupper()]:
         parts.append(f"Constants: {', '.join(constants)}.")

@@ -129,3 +129,12 @@ def test_docstrings_become_markdown() -> None:
     told = as_markdown("Uses :class:`~klapper.mechanics.Contact`.\n\n>>> 1 + 1\n2\n\nEnd.")
     assert "Uses `Contact`." in told
     assert "```pycon\n>>> 1 + 1\n2\n```" in told
+
+
+def test_names_with_their_meanings_become_a_list() -> None:
+    from tools.docstrings import as_markdown
+
+    told = as_markdown(
+        "A step.\n\n``step_size``  h [s]\n``theta``      from one half\n               to one\n\nMore."
+    )
+    assert told == "A step.\n\n\n- ``step_size``: h [s]\n- ``theta``: from one half\n    to one\n\nMore."

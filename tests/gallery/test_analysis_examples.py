@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from klapper.gallery._pipe import Dimensionless
+from klapper.gallery._pipe import Dimensionless, Hose
 from klapper.gallery._pipe_spans import PipeSpans
 from klapper.gallery.catalogue import find
 from klapper.gallery.example import ParameterError
@@ -57,6 +57,22 @@ def test_a_pipe_between_pinned_ends_rests_beyond_its_critical_flow() -> None:
     assert numbers["critical_flow"] > 2.5 * numbers["unit_flow"]
     assert numbers["states"] > 1
     assert numbers["unsupported_critical_flow"] == pytest.approx(numbers["unit_flow"], rel=1e-5)
+
+
+def test_a_pipe_between_pinned_ends_alone_buckles_at_the_closed_form() -> None:
+    """Nothing is added by supports at ends that are held."""
+    given = {"ends": "pinned", "supports": (0.0, 4.0), "flow": 5.0, "range_to": 1.2}
+    numbers = passed("pipe", EI=400.0, mass_fluid=2.5, **given)
+    assert numbers["critical_flow"] == pytest.approx(np.pi / 4.0 * np.sqrt(400.0 / 2.5), rel=1e-5)
+    assert len(numbers["contact_forces"]) == 0
+
+
+def test_elements_are_fine_enough_beyond_the_critical_flow() -> None:
+    """60 m/s, four times U_c, where a half-wave is a quarter of the pipe: forces against the solution span by span."""
+    hose = Hose(4.0, 500.0, 1.0, 1.5, 0.5, 9.81, True, (1.3, 2.6), 62.0)
+    held = hose.closed(60.0)
+    found = hose.state(60.0).forces[[hose.names.index(name) for name in held], 0]
+    np.testing.assert_allclose(found, hose.exact(held).support_forces(60.0), rtol=3e-4)
 
 
 def spans(**changes: object) -> PipeSpans:

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from klapper.structures import Pipe
 
 ELEMENTS = 16  # at least; every support is at the end of one
+PER_UNIT = (
+    7.5  # elements for each unit of the highest flow, whose compression makes half-waves of the length L
+)
+MOST = 80  # elements
 STEPS = 60  # of the branch
 FLOWS = 121  # at which stability is asked
 Matrices = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -51,6 +55,7 @@ class Hose:
             free=self.free,
             damping=self.damping,
             places=self.supports,
+            elements=min(max(ELEMENTS, int(np.ceil(PER_UNIT * self.highest / self.unit))), MOST),
         )
 
     def exact(self, closed: tuple[str, ...]) -> "PipeSpans":
@@ -183,11 +188,12 @@ def make_pipe(
     free: bool,
     damping: float = 0.0,
     places: tuple[float, ...] = (),
+    elements: int = ELEMENTS,
 ) -> "Pipe":
     """Clamped at the inlet and free at the outlet, or pinned at both."""
     from klapper.structures import Pipe
 
-    ends = np.unique(np.round(np.append(np.linspace(0.0, length, ELEMENTS + 1), places), 9))
+    ends = np.unique(np.round(np.append(np.linspace(0.0, length, elements + 1), places), 9))
     held = {0.0: "clamped"} if free else {0.0: "pinned", length: "pinned"}
     return Pipe(length, stiffness, mass_pipe, mass_fluid, supports=held, damping=damping, elements=ends)
 

@@ -62,6 +62,34 @@ def test_the_drift_error_of_a_regularisation_falls_with_epsilon(
     assert abs(large) == pytest.approx(printed, abs=digit)
 
 
+def test_the_error_map_of_the_regularisations(tmp_path: Path) -> None:
+    """All laws at once: exact where nothing is smeared, of first order in ε with a damper; "both" is the best of all.
+
+    Vielsack's tables: 11 % (spring), 140 % (damper), 0.5 % (both) at A = 0.9, B = 0.11, ε = 10⁻³.
+    """
+    laws = ["none", "spring", "damper", "both", "arctan"]
+    study = klapper.study(
+        drift,
+        over={"A": grid(0.3, 0.9, 4), "B": grid(1.1, 3.5, 7), "eps": [1e-4, 1e-3], "regularisation": laws},
+        outputs=["relative_error", "drift_error", "motion_type"],
+        store=tmp_path / "s",
+        vectorised=True,
+    ).run(workers=1)
+    error = np.abs(study.dataset().relative_error)
+    assert np.all(error.sel(regularisation="none") == 0.0)
+    for law in ("damper", "both"):
+        order = np.log10(error.sel(regularisation=law, eps=1e-3) / error.sel(regularisation=law, eps=1e-4))
+        assert float(order.median()) == pytest.approx(1.0, abs=0.15), law
+    mean = error.sel(eps=1e-3).mean(("A", "B"))
+    assert float(mean.sel(regularisation="both")) == float(mean.drop_sel(regularisation="none").min())
+    figure = study.figure.map("A", "B", "relative_error", by="regularisation", at={"eps": 1e-3}, log=True)
+    assert len(figure.axes) >= len(laws)
+    with pytest.raises(klapper.studies.StudyError, match=r"eps = 0\.5 is not on the grid"):
+        study.figure.map("A", "B", "relative_error", by="regularisation", at={"eps": 0.5})
+    with pytest.raises(klapper.studies.StudyError, match="needs a panel for each value"):
+        study.figure.map("A", "B", "relative_error", by="regularisation")
+
+
 def test_the_squeal_map_of_the_wedge_ends_at_cot_alpha(tmp_path: Path) -> None:
     study = klapper.study(
         squeal,
@@ -129,6 +157,70 @@ def test_marching_in_time_touches_where_the_map_says(speed: float) -> None:
 
 def test_both_regimes_are_among_the_marched_motions() -> None:
     assert {clatter(speed, 0.9, 1.2)["regime"] for speed in (3.0, 7.0)} == {"open", "clatters"}
+
+
+def test_the_map_over_speed_length_and_position_is_its_own_mirror_image(tmp_path: Path) -> None:
+    """A delamination about c and one about L − c are the same shaft from two sides: same regimes and margins."""
+    study = klapper.study(
+        clatter,
+        over={
+            "split": [0.4, 1.2],
+            "centre": [1.1, 1.5, 1.9],
+            "speed": [2.0, 4.0, 5.3, 8.0, 10.6, 14.0, 18.0],
+        },
+        outputs=["regime", "margin", "growth", "opening"],
+        store=tmp_path / "s",
+    ).run(workers=1)
+    found = study.dataset()
+    left, right = found.sel(centre=1.1), found.sel(centre=1.9)
+    assert np.array_equal(left.regime, right.regime)
+    assert np.allclose(left.growth, right.growth, rtol=1e-6, atol=1e-6)
+    assert np.allclose(left.margin, right.margin, rtol=1e-5, atol=1e-9)
+    assert {"open", "clatters", "unstable"} <= {*study.table()["regime"].tolist()}
+    assert not np.allclose(left.margin, found.sel(centre=1.5).margin, rtol=1e-3)  # the position matters
+    panels = study.figure.map("speed", "split", "regime", by="centre").axes
+    assert [panel.get_title(loc="left") for panel in panels] == [f"centre = {c}" for c in (1.1, 1.5, 1.9)]
+
+
+def test_regimes_need_modes_that_breathe(tmp_path: Path) -> None:
+    """Convergence with the number of modes: 24 and 36 agree; 12 end below the first frequency of a short lamina.
+
+    A clamped lamina of thickness h vibrates with 22.373/(2π ℓ²) √(E h²/12ρ); without that mode its joint cannot open.
+    """
+    from klapper.studies.rotor import model
+
+    study = klapper.study(
+        clatter,
+        over={"split": [0.2, 1.2], "modes": [12, 24, 36], "speed": grid(4.0, 16.0, 5)},
+        fixed={"centre": 1.2},
+        outputs=["regime", "opening"],
+        store=tmp_path / "s",
+    ).run(workers=1)
+    found = study.dataset()
+    assert np.array_equal(found.regime.sel(modes=24), found.regime.sel(modes=36))
+    breathing = 22.373 / (2.0 * np.pi * 0.2**2) * np.sqrt(69e9 * 0.009**2 / (12.0 * 2800.0))
+    assert model(0.2, 1.2, 12).frequencies[-1] < breathing < model(0.2, 1.2, 24).frequencies[-1]
+    short, long = (found.sel(split=split) for split in (0.2, 1.2))
+    few, more, most = (short.opening.sel(modes=modes) for modes in (12, 24, 36))
+    assert np.all(few < 0.01 * more)
+    assert np.all(np.abs(most - more) < 0.1 * (more - few))
+    assert np.array_equal(long.regime.sel(modes=12), long.regime.sel(modes=24))
+
+
+@pytest.mark.parametrize(
+    "counts", [[3, 6], pytest.param([3, 6, 10, 15], marks=pytest.mark.slow)], ids=["few", "many"]
+)
+def test_a_rocking_beam_converges_with_its_modes(tmp_path: Path, counts: list[int]) -> None:
+    """Example 5.7: first rise of the left end, of another program, to its printed digits (implicit Euler, 20 µs)."""
+    printed = {3: 6.95e-3, 6: 7.22e-3, 10: 7.32e-3, 15: 7.37e-3}
+    study = klapper.study(
+        "rocking-beam",
+        over={"modes": counts},
+        fixed={"until": 0.3},
+        outputs=["first_max_A"],
+        store=tmp_path / "s",
+    ).run(workers=1)
+    assert study.table()["first_max_A"] == pytest.approx([printed[count] for count in counts], abs=1e-5)
 
 
 def test_natural_frequencies_converge_with_fourth_order(tmp_path: Path) -> None:

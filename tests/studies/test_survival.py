@@ -96,10 +96,8 @@ def test_a_study_killed_twenty_times_is_completed(tmp_path: Path) -> None:
     context.set_forkserver_preload(["klapper.results.lock", "study_targets"])
     wanted, progress = (tmp_path, 600, 0.001), []
     for number in range(20):
-        process, before = (
-            context.Process(target=study_targets.study_of_squares, args=(tmp_path, COUNT, 0.002)),
-            stored(tmp_path),
-        )
+        before = stored(tmp_path)
+        process = context.Process(target=study_targets.study_of_squares, args=wanted)
         process.start()
         while number % 4 and process.is_alive() and stored(tmp_path) == before:
             time.sleep(0.001)  # every fourth is killed at any moment, the others after their first answer

@@ -33,7 +33,7 @@ def transition(
     ``flag_first``     first flag of a sliding foot, ``flag_last`` from when on none sticks any more
     ``moves``          first step after which the slower foot slides with more than 1 µm/s
     ``flag_changes``   steps in which a flag changed: 1 if the block does not chatter
-    ``exact``          μ m g / rate, and ``error`` that of ``at_limit``
+    ``exact``          μ m g / rate, and the ``delay`` of ``at_limit`` after it
 
     ``method`` is one of ``undetermined-block``; the halves of "two-body" allow steps up to 2 µs.
     """
@@ -58,5 +58,5 @@ def transition(
         "moves": float(np.max(found.moves)),
         "flag_changes": found.flag_changes,
         "exact": exact,
-        "error": found.all_saturated - exact,
+        "delay": found.all_saturated - exact,
     }

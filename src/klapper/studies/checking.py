@@ -11,6 +11,8 @@ from klapper.studies.errors import StudyError
 from klapper.studies.refine import Refine, require_refinable
 from klapper.studies.target import Target
 
+RESERVED = ("replicate", "status", "error", "seconds")  # columns of every table of results
+
 
 @dataclass(frozen=True)
 class Options:

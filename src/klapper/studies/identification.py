@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ SPEEDS = (6.0, 8.0, 12.0, 14.0)  # Hz, below and above the critical ones
 SENSORS = (0.25, 0.5, 0.75)  # places in the joint
 _STEPS = 1000  # time steps per turn
 _CONTACTS = 9
+_MODES = 12  # enough for joints of 0.4 m and more
 
 
 @dataclass(frozen=True)
@@ -47,12 +49,17 @@ class Damage:
         true = np.array([length, centre])
         return (self.interval[:, 0] <= true) & (true <= self.interval[:, 1])
 
+    def distance(self, length: float, centre: float) -> float:
+        """(p̂ − p)ᵀ cov⁻¹ (p̂ − p), which is χ² with two degrees of freedom if the covariance is right."""
+        off = self.estimate - np.array([length, centre])
+        return float(off @ np.linalg.solve(self.covariance, off))
+
 
 def predicted(length: float, centre: float, speeds: Sequence[float], samples: int) -> np.ndarray:
     """Gaps (speeds, sensors, samples) [m] of an open joint over one turn. (5.114), (5.163)"""
     from klapper.analysis.rotor import gravity_response
 
-    made = model(float(length), float(centre))
+    made = model(float(length), float(centre), _MODES)
     rows = made.gap_rows(SENSORS)
     turn = np.exp(2j * np.pi * np.arange(samples) / samples)
     steady = np.stack([_opened(made.rotor, speed) for speed in speeds]) @ rows.T
@@ -115,6 +122,7 @@ def recovered(length: float, centre: float, noise: float, generator: np.random.G
         "length_half_width": float(half[0]),
         "centre_half_width": float(half[1]),
         "covered": bool(inside.all()),
+        "distance": damage.distance(length, centre),
         "noise_found": damage.noise,
     }
 
@@ -126,16 +134,17 @@ def _opened(rotor: Any, speed: float) -> np.ndarray:
     return np.asarray(np.linalg.solve(stiffness, omega**2 * rotor.unbalance + omega * rotor.drag))
 
 
+@lru_cache(maxsize=64)
 def _late_turn(length: float, centre: float, speed: float, turns: int) -> np.ndarray:
     """Gaps (sensors, steps) [m] over one turn after ``turns``, by marching in time with contacts in the joint.
 
-    The motion starts near the steady one, since the shaft is hardly damped.
+    The motion starts near the steady one, since the shaft is hardly damped. Kept, since replicates share it.
     """
     from klapper.analysis.rotor import gravity_response
     from klapper.schemes.moreau import Moreau
     from klapper.simulate import simulate
 
-    made = model(length, centre)
+    made = model(length, centre, _MODES)
     shaken = gravity_response(made.rotor, [speed])[0]
     position = _opened(made.rotor, speed) + shaken.real
     velocity = np.real(2j * np.pi * speed * shaken)

@@ -30,10 +30,17 @@ def code_of_package() -> str:
 
 
 @cache
-def digest_of_file(path: str | None) -> str:
-    """Digest of the file in which a function of the user lives; of nothing if there is no file."""
-    content = Path(path).read_bytes() if path is not None and Path(path).is_file() else b""
-    return hashlib.blake2b(content, digest_size=6).hexdigest()
+def digest_of_source(path: str | None) -> str:
+    """Digest of the file in which a function of the user lives, as it was first read; of nothing without a file."""
+    return digest_of_file(Path(path)) if path is not None and Path(path).is_file() else digest_of_text("")
+
+
+def digest_of_file(path: Path) -> str:
+    return hashlib.blake2b(path.read_bytes(), digest_size=6).hexdigest()
+
+
+def digest_of_text(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
 
 def keys_of(head: str, columns: Mapping[str, Sequence[Any]], constants: Mapping[str, Any]) -> list[bytes]:

@@ -36,7 +36,7 @@ MAPS = {
         "block",
         "transition",
         {
-            **dict.fromkeys(("step", "at_limit", "flag_first", "flag_last", "moves", "exact", "error"), "s"),
+            **dict.fromkeys(("step", "at_limit", "flag_first", "flag_last", "moves", "exact", "delay"), "s"),
             "force_rate": "N/s",
             "mass": "kg",
             "width": "m",

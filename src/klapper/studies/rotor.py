@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 LENGTH = 3.0  # m
 DRAG, ALPHA2 = 1.0, 1e-5  # N s/m² per beam, s
+MODES = 24  # twelve have no breathing of joints shorter than about 0.4 m, whose regimes they get wrong
 PLACES = np.arange(1, 20) / 20  # of the joint, at which its opening is looked at
 _NEUTRAL = 1e-7  # growth up to this part of the angular speed is round-off
 
@@ -29,16 +30,17 @@ def shaft(split: float, centre: float | None = None) -> DelaminatedBeam:
     return DelaminatedBeam(LENGTH, split, 0.045, 0.04, 0.036, 69e9, 2800.0, centre=centre)
 
 
-@lru_cache(maxsize=64)
-def model(split: float, centre: float | None = None, modes: int = 12) -> DelaminatedModel:
+@lru_cache(maxsize=256)
+def model(split: float, centre: float | None = None, modes: int = MODES) -> DelaminatedModel:
     """The shaft in its lowest modes, by finite elements; kept, since neighbours on a map share it."""
     return shaft(split, centre).model(modes, method="fe", damping_external=DRAG, alpha2=ALPHA2)
 
 
-def clatter(speed: float, split: float, centre: float | None = None, modes: int = 12) -> dict[str, Any]:
+def clatter(speed: float, split: float, centre: float | None = None, modes: int = MODES) -> dict[str, Any]:
     """Regime of the shaft at ``speed`` [Hz]: "unstable", "clatters" or "open"; ``margin`` [m] by which it stays open.
 
-    ``growth`` [1/s] is that of the shaft without contact; ``opening`` [m] the largest centrifugal one.
+    ``growth`` [1/s] is that of the shaft without contact; ``opening`` [m] the largest centrifugal one. On a grid, let
+    the speed be the last axis: neighbours then share a model.
     """
     from klapper.analysis.rotor import clatter_map, growth
 

@@ -9,7 +9,6 @@ the file, without titles and wishes for figures; comments do not matter, and the
 
 from __future__ import annotations
 
-import hashlib
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from klapper.studies.errors import StudyError
-from klapper.studies.identity import code_of_package, digest_of_file
+from klapper.studies.identity import code_of_package, digest_of_file, digest_of_text
 from klapper.studies.run_numbers import RunNumber
 from klapper.studies.scenario_keys import (
     NamedFile,
@@ -57,9 +56,8 @@ class ScenarioTarget:
 
     @cached_property
     def code(self) -> str:
-        named = "".join(value.digest for value in self.defaults.values() if isinstance(value, NamedFile))
-        told = "\n".join([*skeleton(self._raw), named])
-        return f"{code_of_package()}+{hashlib.blake2b(told.encode(), digest_size=6).hexdigest()}"
+        tables = " ".join(skeleton(self._raw))
+        return f"{code_of_package()}+{digest_of_text(tables)}"
 
     @cached_property
     def _raw(self) -> dict[str, Any]:
@@ -135,7 +133,7 @@ class ScenarioTarget:
     def _kept(self, given: Any, checked: Any) -> Any:
         """The checked value; the name of a file with the digest of what is in it."""
         if isinstance(checked, Path):
-            return NamedFile(str(given), digest_of_file(str(checked)))
+            return NamedFile(str(given), digest_of_file(checked))
         return checked
 
 

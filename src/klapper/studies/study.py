@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from klapper.studies.batch import Answer, Batch, Task
-from klapper.studies.checking import Options, accepted, bare, require_consistent
+from klapper.studies.checking import RESERVED, Options, accepted, bare, require_consistent
 from klapper.studies.crew import Crew, crew_of
 from klapper.studies.design import Design, design_of
 from klapper.studies.errors import StudyError
@@ -119,6 +119,10 @@ class Study:
             raise StudyError("the study has no outputs: name at least one number of the result.")
         if len(set(outputs)) < len(outputs):
             raise StudyError(f"the outputs {', '.join(outputs)} name one number twice.")
+        for name in {*outputs, *design.columns} & {*RESERVED}:
+            raise StudyError(
+                f"'{name}' cannot be varied or kept: {', '.join(RESERVED)} are columns that a study makes itself."
+            )
         for name in {*fixed} & {*design.columns}:
             raise StudyError(f"{name} is fixed and varied: give it once.")
         fixed = {name: target.accept(name, bare(value)) for name, value in fixed.items()}

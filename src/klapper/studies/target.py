@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from klapper.studies.errors import StudyError
-from klapper.studies.identity import code_of_package, digest_of_file
+from klapper.studies.identity import code_of_package, digest_of_source
 
 RANDOM = ("generator", "seed")  # parameters through which a target takes its randomness
 START = "start"  # parameter through which a function takes the state of its neighbour
@@ -161,7 +161,7 @@ class FunctionTarget:
 
     @property
     def code(self) -> str:
-        return f"{code_of_package()}+{digest_of_file(inspect.getsourcefile(self.function))}"
+        return f"{code_of_package()}+{digest_of_source(inspect.getsourcefile(self.function))}"
 
     @property
     def defaults(self) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ import numpy as np
 def drift(A: Any, B: Any, eps: Any = 0.01, regularisation: Any = "none") -> dict[str, Any]:
     """Drift, motion type under Coulomb's law, error of the regularised drift, largest force jump; arrays (k,).
 
-    ``error`` is the drift of the regularisation minus that of Coulomb's law; ``relative_error`` is nan at rest.
+    ``drift_error`` is the drift of the regularisation minus that of Coulomb's law; ``relative_error`` is nan at rest.
     ``regularisation`` is one name, or an array (k,) of names.
     """
     from klapper.analysis.shaken_incline import stationary_drift
@@ -34,7 +34,7 @@ def drift(A: Any, B: Any, eps: Any = 0.01, regularisation: Any = "none") -> dict
     return {
         "drift": found,
         "motion_type": exact.motion_type,
-        "error": error,
+        "drift_error": error,
         "relative_error": relative,
         "force_jump": jump,
     }

@@ -86,15 +86,15 @@ class Bar:
 
     def _show(self, now: float, place: str, words: str) -> None:
         if self._bar is None:
-            if _lines_wanted():
-                self._bar = _Lines(self._until - self._start)
-            elif time.perf_counter() - self._begun < _MOMENT:
+            if not _lines_wanted() and time.perf_counter() - self._begun < _MOMENT:
                 return
-            else:
-                self._open()
+            self._open()
         self._bar.update(self._task, completed=now - self._start, now=place, facts=words)
 
     def _open(self) -> None:
+        if _lines_wanted():
+            self._bar = _Lines(self._until - self._start)
+            return
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress

@@ -1,6 +1,5 @@
 """Studies in the studio: points to map, figures of the file, stores that a program filled."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -52,7 +51,8 @@ def test_a_study_that_was_not_run_says_so(studio: Any) -> None:
     assert not (studio.folder / "points").exists()
 
 
-def test_a_study_of_a_file_has_a_map_for_every_output(studio: Any, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_study_of_a_file_has_a_map_for_every_output(studio: Any) -> None:
     from klapper.studies.file import read_study
 
     (studio.folder / "study.toml").write_text(STUDY, encoding="utf-8")

@@ -125,9 +125,7 @@ def _progress(line: str) -> dict[str, Any] | None:
 class Jobs:
     """All jobs of a session; a handful may run at once."""
 
-    def __init__(
-        self, folder: Path, *, command: Sequence[str] = COMMAND, at_once: int | None = None
-    ) -> None:
+    def __init__(self, folder: Path, *, command: Sequence[str] = COMMAND, at_once: int | None = None) -> None:
         self.folder, self.command = folder, tuple(command)
         self.at_once = at_once or max(2, os.cpu_count() or 1)
         self._jobs: dict[int, Job] = {}

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -45,7 +45,11 @@ def study_of(root: Root, name: str) -> tuple[Study, list[FigureWish]]:
     path = root.existing(name)
     try:
         study, wishes = read_study(path)
-    except (LookupError, ValueError, RecursionError) as error:  # what the example refuses has a class of its own
+    except (
+        LookupError,
+        ValueError,
+        RecursionError,
+    ) as error:  # what the example refuses has a class of its own
         raise StudyError(f"{name}: {error}") from error
     store = study.store.resolve()
     if not store.is_relative_to(root.path):
@@ -63,20 +67,22 @@ def store_facts(root: Root, name: str) -> StoreFacts:
     return StoreFacts(target, int(counts.get("done", 0)), int(counts.get("failed", 0)))
 
 
-class _read:
-    """A reader of a store; what SQLite finds damaged is told in one sentence."""
+@contextmanager
+def sound(folder: Path) -> Iterator[None]:
+    """Whatever cannot be read of a damaged store is told in one sentence."""
+    try:
+        yield
+    except (StudyError, StudioError):
+        raise
+    except Exception as error:  # SQLite hands out what the bytes say: numbers for texts, texts that are none
+        reason = " ".join(str(error).split()).removesuffix(".")
+        raise StudyError(f"{folder / FILE} is damaged ({type(error).__name__}: {reason}).") from error
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.base = open_reader(folder)
 
-    def __enter__(self) -> sqlite3.Connection:
-        return self.base
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> None:
-        with closing(self.base):
-            if isinstance(error, sqlite3.Error):
-                raise StudyError(f"{self.folder / FILE} is damaged ({error}).") from error
+@contextmanager
+def _read(folder: Path) -> Iterator[sqlite3.Connection]:
+    with sound(folder), closing(open_reader(folder)) as base:
+        yield base
 
 
 def shown_study(root: Root, name: str) -> dict[str, Any]:
@@ -91,11 +97,8 @@ def shown_study(root: Root, name: str) -> dict[str, Any]:
     }
     if not (study.store / FILE).exists():
         return {**head, "counts": {"missing": len(study.design)}, "points": None, "figures": []}
-    try:
-        columns, units = study.table(), study.units()
-        counts = study.counts()
-    except sqlite3.Error as error:
-        raise StudyError(f"{study.store / FILE} is damaged ({error}).") from error
+    with sound(study.store):
+        columns, units, counts = study.table(), study.units(), study.counts()
     points = _points(list(study.design.columns), list(study.outputs), columns, units)
     figures = [{"name": wish.name, "words": _words(wish)} for wish in _wished(study, wishes)]
     return {**head, "counts": counts, "points": points, "figures": figures}
@@ -109,18 +112,18 @@ def _of_store(root: Root, name: str) -> dict[str, Any]:
         listed = ", ".join(f'"{column}"' for column in content.stored_as)
         rows = base.execute(f"SELECT status, {listed} FROM points LIMIT {MOST_POINTS + 1}").fetchall()
         counts = dict(base.execute("SELECT status, COUNT(*) FROM points GROUP BY status"))
-    names = [*content.parameters, *content.outputs]
-    columns = {key: [row[k] for row in rows] for k, key in enumerate(["status", *names])}
-    varied = [key for key in content.parameters if len(set(map(str, columns[key]))) > 1]
-    constants = {key: str(columns[key][0]) for key in content.parameters if key not in varied and rows}
-    return {
-        "title": f"Points of {content.target}",
-        "store": name,
-        "constants": constants,
-        "counts": counts,
-        "points": _points(varied, list(content.outputs), columns, units),
-        "figures": [],
-    }
+        names = [*content.parameters, *content.outputs]
+        columns = {key: [row[k] for row in rows] for k, key in enumerate(["status", *names])}
+        varied = [key for key in content.parameters if len(set(map(str, columns[key]))) > 1]
+        constants = {key: str(columns[key][0]) for key in content.parameters if key not in varied and rows}
+        return {
+            "title": f"Points of {content.target}",
+            "store": name,
+            "constants": constants,
+            "counts": {str(state): count for state, count in counts.items()},
+            "points": _points(varied, list(content.outputs), columns, units),
+            "figures": [],
+        }
 
 
 def _points(
@@ -182,11 +185,8 @@ def figure_of(root: Root, name: str, figure: str) -> bytes:
     wanted = [wish for wish in _wished(study, wishes) if wish.name == figure]
     if not wanted:
         raise StudioError(f"'{name}' has no figure '{figure}'.", 404)
-    try:
-        with _PEN:
-            return draw({figure: partial(_drawn, wish=wanted[0], study=study)})[0].svg
-    except sqlite3.Error as error:
-        raise StudyError(f"{study.store / FILE} is damaged ({error}).") from error
+    with sound(study.store), _PEN:
+        return draw({figure: partial(_drawn, wish=wanted[0], study=study)})[0].svg
 
 
 def _drawn(figure: Any, *, wish: FigureWish, study: Study) -> None:

@@ -57,6 +57,7 @@ def _run(root: Root, path: Path) -> Opened:
     model = content.get("model")
     title = model.get("title") if isinstance(model, dict) else None
     parameters = dict(flat(content)) if content else _settings(run.about)
+    parameters.pop("model.title", None)
     return Opened(root.name(path), str(title or named or path.stem), parameters, verdict(run), run=run)
 
 

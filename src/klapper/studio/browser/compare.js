@@ -45,7 +45,7 @@ const titles = (first, last) => [first, "A", "B", ...(last ? [last] : [])];
 
 function given({ parameters, equal_parameters: equal }) {
   const rows = parameters.map((row) => [element("span", { class: "name", text: row.name }), row.a, row.b]);
-  const rest = equal ? `${equal} parameters are equal.` : "";
+  const rest = equal ? `${equal} parameter${equal > 1 ? "s are" : " is"} equal.` : "";
   return element("section", {}, element("h2", { text: "Given differently" }),
     rows.length ? table(titles("parameter"), rows, ["", "value", "value"], "Parameters that differ") : element("p", { text: "All parameters are equal." }),
     rows.length ? element("p", { class: "hint", text: rest }) : "");

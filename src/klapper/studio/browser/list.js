@@ -148,9 +148,12 @@ function newScenario(kinds) {
 
 // Runs that this session started: those under way with their progress, the others as a line.
 function underWay(jobs) {
+  const again = () => {
+    if (document.activeElement === document.body || document.activeElement?.tagName === "H1") dispatchEvent(new Event("hashchange"));
+  };
   const running = jobs.filter((job) => job.state === "running" || job.state === "cancelling");
   if (!running.length) return { parts: [], stop: () => {} };
-  const shown = running.map((job) => progressOf(job.number));
+  const shown = running.map((job) => progressOf(job.number, { ended: again }));
   const items = shown.map((each, k) => element("li", { class: "card" }, element("p", {}, link(`${running[k].scenario} → ${running[k].out}`, "job", { number: running[k].number })), each.part));
   const part = element("section", { "aria-labelledby": "under-way" }, element("h2", { id: "under-way", text: "Under way" }), element("ul", { class: "entries" }, ...items));
   return { parts: [part], stop: () => shown.forEach((each) => each.stop()) };

@@ -33,6 +33,7 @@ async function show({ first = false } = {}) {
   try {
     left = await known(host, words);
   } catch (error) {
+    document.body.dataset.view = "trouble";
     host.replaceChildren(heading("This cannot be shown"), trouble(error.message), element("p", {}, element("a", { href: route(""), text: "All runs and scenarios" })));
   }
   clearTimeout(waiting);

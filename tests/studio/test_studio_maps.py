@@ -61,8 +61,8 @@ def test_a_study_of_a_file_has_a_map_for_every_output(studio: Any) -> None:
     told = studio.get("study", path="study.toml").json
     assert told["counts"] == {"done": 6, "failed": 0, "missing": 0}
     assert [figure["words"] for figure in told["figures"]] == [
-        "map: x A, y B, value drift",
-        "map: x A, y B, value motion_type",
+        "drift over A and B.",
+        "motion_type over A and B.",
     ]
     for figure in told["figures"]:
         answer = studio.ask(f"/{studio.token}/figure.svg?path=study.toml&figure={figure['name']}")

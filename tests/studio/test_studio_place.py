@@ -130,6 +130,15 @@ def test_a_study_whose_points_lie_outside_is_refused(shown: Any) -> None:
     assert shown.get("glance", path="study.toml").status == 403
 
 
+@pytest.mark.parametrize("name", ["../secret.toml", "link/secret.toml", "secret-link.toml", "/etc/passwd"])
+def test_a_study_of_a_scenario_outside_is_refused(shown: Any, name: str) -> None:
+    study = f'scenario = "{name}"\noutputs = ["energy"]\n[over]\n"run.until" = [0.1, 0.2]\n'
+    (shown.folder / "study.toml").write_text(study, encoding="utf-8")
+    for question in ("study", "glance"):
+        answer = shown.get(question, path="study.toml")
+        assert answer.status == 403 and "lies outside" in answer.sentence
+
+
 @given(st.text(min_size=1, max_size=60))
 def test_any_name_is_inside_or_refused(name: str) -> None:
     root = Root.of(Path(__file__).parent)

@@ -46,12 +46,16 @@ class Studio:
     def list(self, given: Mapping[str, Any]) -> Any:
         found = listing(self.root)
         return {
-            "folder": self.root.path.name or str(self.root.path),
+            **self.under_way(given),
             "entries": [asdict(entry) for entry in found.entries],
             "complete": found.complete,
             "kinds": {kind.name: kind.helps for kind in KINDS.values()},
-            "jobs": [job.told() for job in self.jobs.all()],
         }
+
+    def under_way(self, given: Mapping[str, Any]) -> Any:
+        """The name of the folder and the runs of this session, which is asked for every few seconds."""
+        name = self.root.path.name or str(self.root.path)
+        return {"folder": name, "jobs": [job.told() for job in self.jobs.all()]}
 
     def glance(self, given: Mapping[str, Any]) -> Any:
         return self.glances.of(_text(given, "path"))
@@ -129,7 +133,7 @@ class Studio:
 
 def application(studio: Studio) -> Starlette:
     """The routes; the rooms ``studio`` and ``pages`` are told apart by the guard."""
-    asked = ("list", "glance", "run", "compare", "study", "scenario", "job")
+    asked = ("list", "under_way", "glance", "run", "compare", "study", "scenario", "job")
     told = ("check", "save", "begin", "start", "cancel")
     routes = [
         *(Route(f"/studio/api/{name}", _asked(studio, getattr(studio, name))) for name in asked),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -39,10 +40,11 @@ class StoreFacts:
 
 
 def study_of(root: Root, name: str) -> tuple[Study, list[FigureWish]]:
-    """The study in a file, whose store must lie inside of the folder, too."""
+    """The study in a file; its store, and a scenario that it names, must lie inside of the folder, too."""
     from klapper.studies.file import read_study
 
     path = root.existing(name)
+    _require_inside(root, path, name)
     try:
         study, wishes = read_study(path)
     except (
@@ -51,12 +53,21 @@ def study_of(root: Root, name: str) -> tuple[Study, list[FigureWish]]:
         RecursionError,
     ) as error:  # what the example refuses has a class of its own
         raise StudyError(f"{name}: {error}") from error
-    store = study.store.resolve()
-    if not store.is_relative_to(root.path):
-        raise StudioError(f"The store of '{name}' lies outside of the folder that is shown.", 403)
-    if store.is_dir():
-        root.require_own(store)
+    if study.store.is_dir():
+        root.require_own(study.store)
     return study, wishes
+
+
+def _require_inside(root: Root, path: Path, name: str) -> None:
+    """Refuse before anything is read that a file names outside of the folder."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return  # who reads the study tells what is wrong with it
+    for key in ("store", "scenario"):
+        given = content.get(key)
+        if isinstance(given, str) and not (path.parent / given).resolve().is_relative_to(root.path):
+            raise StudioError(f"The {key} of '{name}' lies outside of the folder that is shown.", 403)
 
 
 def store_facts(root: Root, name: str) -> StoreFacts:
@@ -100,7 +111,7 @@ def shown_study(root: Root, name: str) -> dict[str, Any]:
     with sound(study.store):
         columns, units, counts = study.table(), study.units(), study.counts()
     points = _points(list(study.design.columns), list(study.outputs), columns, units)
-    figures = [{"name": wish.name, "words": _words(wish)} for wish in _wished(study, wishes)]
+    figures = [{"name": wish.name, "words": wish.caption} for wish in _wished(study, wishes)]
     return {**head, "counts": counts, "points": points, "figures": figures}
 
 
@@ -170,11 +181,6 @@ def _wished(study: Study, wishes: Sequence[FigureWish]) -> list[FigureWish]:
         FigureWish(f"{kind}-{number}", kind, given)
         for number, (kind, given) in enumerate(made[:MOST_FIGURES], 1)
     ]
-
-
-def _words(wish: FigureWish) -> str:
-    told = ", ".join(f"{key} {value}" for key, value in wish.arguments.items())
-    return f"{wish.kind}: {told}"
 
 
 def figure_of(root: Root, name: str, figure: str) -> bytes:

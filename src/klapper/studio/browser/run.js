@@ -10,6 +10,8 @@ export async function showRun(host, { path }) {
   const tools = element("div", { class: "run-tools" });
   host.append(line, tools);
   const others = entries.filter((entry) => (entry.kind === "run" || entry.kind === "result") && entry.path !== path);
+  const stem = (name) => name.replace(/-\d+$/, "");
+  others.sort((one, two) => (stem(two.path) === stem(path)) - (stem(one.path) === stem(path)));
   if (others.length) tools.append(compareWith(path, others));
   if (run.log) tools.append(logOf(run.log));
   const readable = run.verdict !== "failed" || run.facts.length > 0;

@@ -56,7 +56,7 @@ async function show({ first = false } = {}) {
 async function watch() {
   const place = document.getElementById("activity");
   try {
-    const { folder, jobs } = await ask("list");
+    const { folder, jobs } = await ask("under_way");
     document.getElementById("folder").textContent = folder;
     const running = jobs.filter((job) => job.state === "running" || job.state === "cancelling");
     place.hidden = !running.length;

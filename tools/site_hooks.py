@@ -23,7 +23,7 @@ from tools.mathematics import with_mathml  # noqa: E402
 
 PACKAGE = ROOT / "src" / "klapper"
 FROM_ROOT = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
-_NETWORK = re.compile(r"https://(?:unpkg\.com|api\.github\.com|gitlab\.com)[\w./@-]*")
+_NETWORK = re.compile(r"https://(?:unpkg\.com|api\.github\.com|gitlab\.com|bit\.ly)[\w./@-]*")
 ROOMS = (
     "mechanics",
     "bodies",
@@ -70,10 +70,11 @@ def on_page_content(html: str, **_: Any) -> str:
 
 
 def on_post_build(config: MkDocsConfig, **_: Any) -> None:
-    for script in Path(config.site_dir).rglob("assets/javascripts/*.js"):
+    assets = Path(config.site_dir, "assets")
+    for unused in [*assets.rglob("*.map"), *assets.glob("javascripts/lunr/**/*.js")]:
+        unused.unlink()  # maps for debugging, and the search in other languages than English
+    for script in assets.rglob("*.js"):
         script.write_text(_NETWORK.sub("about:blank", script.read_text(encoding="utf-8")), encoding="utf-8")
-    for debugging in Path(config.site_dir).rglob("assets/**/*.map"):
-        debugging.unlink()
 
 
 def api_address(room: str) -> str:

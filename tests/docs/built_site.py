@@ -5,9 +5,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 _STYLE_ADDRESS = re.compile(r"""(?:url\(\s*|@import\s+)["']?(?P<address>[^"')\s]+)""")
+_COMMENT = re.compile(r"/\*.*?\*/", re.S)
 _SCRIPT_ADDRESS = re.compile(r"https?://[\w.@/-]+")
-NAMES = ("http://www.w3.org/", "https://fontawesome.com", "https://clipboardjs.com/")
-"""Names of formats and of the authors in licence notes: texts, never fetched."""
+NAMES = "http://www.w3.org/"
+"""Begin of the names of formats: texts, never fetched."""
 
 
 class _Fetched(HTMLParser):
@@ -38,7 +39,7 @@ def external_addresses(site: Path) -> dict[str, list[str]]:
         elif path.suffix == ".css":
             addresses = [match["address"] for match in _STYLE_ADDRESS.finditer(text)]
         else:
-            addresses = _SCRIPT_ADDRESS.findall(text)
+            addresses = _SCRIPT_ADDRESS.findall(_COMMENT.sub("", text))
         outside = [a for a in addresses if re.match(r"(https?:)?//", a) and not a.startswith(NAMES)]
         if outside:
             found[path.relative_to(site).as_posix()] = outside

@@ -11,8 +11,9 @@ import numpy as np
 
 from benchmarks.continuum import problem
 from klapper import __version__
-from klapper.continuum import Continuum, NeoHooke, Solid, block, threads
-from klapper.schemes import EnergyMomentum
+from klapper.continuum import Continuum, NeoHooke, Solid, Support, block, threads
+from klapper.schemes import EnergyMomentum, stable_step
+from klapper.schemes.base import kinetic_energy
 from klapper.schemes.sparse_factor import _pardiso, factorised
 
 PROCESSORS = os.sched_getaffinity(0)
@@ -76,31 +77,49 @@ def factorise(dimension: int, n: int, repeats: int) -> dict[str, Any]:
     }
 
 
-def step(dimension: int, n: int) -> dict[str, Any]:
+def step(
+    dimension: int, n: int, step_size: float = problem.STEP, forces: Any = "midpoint", support: bool = False
+) -> dict[str, Any]:
+    """One step of the common problem, or of an energy-momentum step; ``support`` holds the left side."""
     solid = _block(dimension, n)
     places = solid.mesh.nodes
-    body = Continuum([solid], velocity={"block": problem.velocity(places)})
-    scheme = EnergyMomentum(problem.STEP, forces="midpoint")
+    body = _moving(solid, support)
+    scheme = EnergyMomentum(step_size, forces=forces)
     start = scheme.init(body)
-    small = _block(dimension, 2)
-    moving = Continuum([small], velocity={"block": problem.velocity(small.mesh.nodes)})
-    scheme.step(moving, scheme.init(moving))  # compiles
+    small = _moving(_block(dimension, 2), support)
+    scheme.step(small, scheme.init(small))  # compiles
     found: list[Any] = []
 
     def work() -> None:
         found[:] = [scheme.step(body, start)]
 
+    before = problem.peak_bytes()
     seconds = problem.clocked(work, 1)
-    again = problem.clocked(work, 1)
+    peak = problem.peak_bytes()
     after = found[0].after
     change = (after.position - start.position).reshape(places.shape)
     return {
         "seconds": seconds,
-        "again": again,
         "change": change[problem.grid_order(places, n)],
         "rounds": int(after.memory[-1]),
+        "grown": peak - before,
+        "peak": peak,
+        "energy": abs(float(after.sums[-1])) / kinetic_energy(body, start.position, start.velocity),
     }
 
 
+def _moving(solid: Solid, support: bool) -> Continuum:
+    speed = problem.velocity(solid.mesh.nodes)
+    if support:
+        speed[solid.mesh.surface_nodes("left")] = 0.0
+    supports = [Support("block", "left")] if support else []
+    return Continuum([solid], velocity={"block": speed}, supports=supports)
+
+
+def limit(dimension: int, n: int) -> dict[str, Any]:
+    """Longest step [s] of an explicit scheme for the same block."""
+    return {"limit": stable_step(Continuum([_block(dimension, n)], lumped=True))}
+
+
 if __name__ == "__main__":
-    problem.serve(__version__, {"assemble": assemble, "factorise": factorise, "step": step})
+    problem.serve(__version__, {"assemble": assemble, "factorise": factorise, "step": step, "limit": limit})

@@ -10,6 +10,7 @@ nothing in docs/ is changed. What is not installed has no time in the tables.
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 import tempfile
@@ -18,13 +19,17 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.continuum import assembly, page, step
+from benchmarks.continuum import assembly, long_step, page, step
 from benchmarks.continuum.page import Section
 from benchmarks.machine import facts
 from benchmarks.sides import ROOT
 
 PAGE = ROOT / "docs" / "benchmarks_continuum.md"
-MEASUREMENTS: dict[str, Callable[..., Section]] = {"assembly": assembly.section, "step": step.section}
+MEASUREMENTS: dict[str, Callable[..., Section]] = {
+    "assembly": assembly.section,
+    "step": step.section,
+    "long_step": long_step.section,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -66,7 +71,10 @@ def write(
     if not output.exists():
         output.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(PAGE, output)
-    page.write(output, "machine", Section("\n".join(f"- {name}: {value}" for name, value in facts().items())))
+    told = facts() | {
+        "processes that wanted to run": f"{os.getloadavg()[0]:.1f} in the minute before, by the load average"
+    }
+    page.write(output, "machine", Section("\n".join(f"- {name}: {value}" for name, value in told.items())))
     for name in only or MEASUREMENTS:
         section = MEASUREMENTS[name](quick=quick, peers_python=peers_python, largest=largest)
         page.write(output, name, section)

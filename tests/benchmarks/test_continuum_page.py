@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.continuum import klapper_side, problem, programs, run
+from benchmarks.continuum import klapper_side, long_step, problem, programs, run
 from benchmarks.continuum.programs import Found
 from benchmarks.structures.page import Section
 from rich.console import Console
@@ -93,3 +93,25 @@ def test_the_loop_of_the_peers_makes_the_step_of_the_scheme() -> None:
     found = klapper_side.step(2, 4)["change"]
     expected = change.reshape(places.shape)[problem.grid_order(places, 4)]
     np.testing.assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("support", [False, True])
+def test_long_steps_keep_energy_and_supports(support: bool) -> None:
+    limit = float(klapper_side.limit(3, 2)["limit"])
+    found = klapper_side.step(3, 2, step_size=20.0 * limit, forces="discrete", support=support)
+    assert found["energy"] < 1e-10
+    still = np.abs(found["change"].reshape(3, 3, 3, 3)[:, :, 0]).max() < 1e-12  # x runs fastest
+    assert still == support
+
+
+def test_the_words_of_long_steps_tell_time_memory_and_failures() -> None:
+    answer = {"seconds": 2.0, "rounds": 4, "grown": 1e8, "peak": 3e8, "energy": 1e-15}
+    found = {
+        ("klapper", 3, n, 2.0, False): Found({**answer, "seconds": float(n), "peak": 1e4 * 3 * (n + 1) ** 3})
+        for n in (14, 20, 31)
+    }
+    found["klapper, pypardiso", 2, 70, 20.0, True] = Found(None, "not installed")
+    text = long_step.words(found)
+    assert "| 3D | 98304 | – | 2 | BiCGSTAB | 4 | 31 s |" in text
+    assert "PARDISO | – | not installed |" in text
+    assert "largest memory by 10.0 kB for each" in text

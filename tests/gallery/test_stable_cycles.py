@@ -6,20 +6,27 @@ which do not, is listed in docs/analysis_periodic.md.
 
 import numpy as np
 import pytest
+from scipy.linalg import expm
+from scipy.optimize import brentq, fsolve
 
 from klapper.analysis import periodic_motion
 from klapper.analysis.attractor import Section
 from klapper.analysis.shaken_incline import stationary_drift
 from klapper.gallery._rotor import Shaft
+from klapper.gallery._sliding_flow import SlidingFlow
 from klapper.gallery.belt_oscillator import Belt
 from klapper.gallery.compliant_wedge import Wedge
 from klapper.gallery.forced_delamination import Shaken
+from klapper.gallery.mode_coupling import Slider
 from klapper.gallery.rotor_clatter import settled
 from klapper.gallery.validity_limit import ELEMENTS
 from klapper.gallery.validity_limit import Shaken as ShakenBeam
 from klapper.gallery.wedged_disc import Disc
 from klapper.gallery.woodpecker import START, Toy
 from klapper.mechanics import FrictionElement, Harmonic, LinearSystem, State
+from klapper.mechanics.compliance import CompliantNormal
+from klapper.schemes.regularised import Regularised
+from klapper.simulate import simulate
 from klapper.structures import Beam, Material
 from klapper.structures import Section as CrossSection
 from klapper.structures.delaminated_beam import DelaminatedBeam
@@ -33,6 +40,83 @@ def test_belt_oscillator():
     assert motion.period == pytest.approx(belt.cycle.period, abs=1e-9)
     np.testing.assert_allclose(np.abs(motion.multipliers), [1.0, 0.0, 0.0, 0.0], atol=1e-8)
     assert motion.approach().distance < MEET
+
+
+class Hopping:
+    """The mass of mode-coupling, which slides on its contact spring and flies, by exponentials of both matrices."""
+
+    def __init__(self, one: Slider) -> None:
+        self.pressed, self.free = (
+            self._generator(one, stiffness) for stiffness in (one.matrices[2], one.springs)
+        )
+
+    @staticmethod
+    def _generator(one: Slider, stiffness: np.ndarray) -> np.ndarray:
+        """Of (x, y, ẋ, ẏ, 1)."""
+        generator = np.zeros((5, 5))
+        generator[:2, 2:4] = np.eye(2)
+        generator[2:4, :2] = -stiffness / one.mass
+        generator[2:4, 2:4] = -np.diag([one.damping_x, one.damping_y]) / one.mass
+        generator[3, 4] = -one.force / one.mass
+        return generator
+
+    def until_switch(self, generator: np.ndarray, state: np.ndarray) -> tuple[float, np.ndarray]:
+        """Duration and state (5,) where y is zero next, on the other side of where it goes first."""
+
+        def height(t: float) -> float:
+            return float((expm(generator * t) @ state)[1])
+
+        times = np.linspace(1e-4, 0.1, 200)
+        heights = np.array([height(t) for t in times])
+        k = int(np.argmax(heights * heights[0] < 0.0))
+        time = brentq(height, times[k - 1], times[k], xtol=1e-16, rtol=1e-14)
+        return time, expm(generator * time) @ state
+
+    def landing(self, state: np.ndarray) -> tuple[float, np.ndarray]:
+        """Duration until it lands next, and (x, ẋ, ẏ) then, from any state (4,)."""
+        state, spent = np.append(state, 1.0), 0.0
+        if state[1] < 0.0 or (state[1] == 0.0 and state[3] < 0.0):
+            spent, state = self.until_switch(self.pressed, state)
+        time, state = self.until_switch(self.free, state)
+        return spent + time, state[[0, 2, 3]]
+
+    def again(self, landed: np.ndarray) -> np.ndarray:
+        return self.landing(np.array([landed[0], 0.0, landed[1], landed[2]]))[1]
+
+
+def test_mode_coupling():
+    """Beyond its limit the mass ends up hopping on the belt, without sticking: Newton's method on its return map, the
+    exact flow over hundreds of periods from 1 % beside, and one period by the general scheme."""
+    one = Slider(0.9, 1.0, 1786.33, 24880.34, 13333.33, *np.radians([150.0, 30.0]), 6.0, 1.0, 50.0, 0.1)
+    hopping, size = Hopping(one), np.array([1e-3, 0.1, 0.4])
+    guess = np.array([-3.7e-4, -3.4e-2, -0.406])
+    found = fsolve(lambda u: (hopping.again(u * size) - u * size) / size, guess / size, xtol=1e-14) * size
+    period, again = hopping.landing(np.array([found[0], 0.0, found[1], found[2]]))
+    assert np.abs((again - found) / size).max() < 1e-11
+    assert period == pytest.approx(0.0466, abs=1e-4)
+    slopes = [
+        (hopping.again(found + 1e-4 * e) - hopping.again(found - 1e-4 * e)) / 2e-4 for e in np.diag(size)
+    ]
+    largest = np.abs(np.linalg.eigvals(np.array(slopes).T / size[:, None])).max()
+    assert 0.5 < largest < 0.98
+
+    flow = SlidingFlow(one.system(), CompliantNormal(one.k3), (0.0, 0.0), (0, 1))
+    start = State(0.0, np.array([found[0], 0.0]), found[1:])
+    beside = State(0.0, 0.99 * start.position, 0.99 * start.velocity)
+    periods = np.ceil(np.log(1e-9) / np.log(largest))
+    late = flow.advance(beside, (periods + 0.3) * period, every=1000)
+    end = hopping.landing(np.concatenate([late.position[-1], late.velocity[-1]]))[1]
+    assert np.abs((end - found) / size).max() < MEET
+    cycle = flow.advance(start, period)
+    assert cycle.velocity[:, 0].min() > -one.belt_speed  # it never sticks
+
+    system = one.system(start.position, start.velocity)
+    run = simulate(
+        system, period, Regularised(CompliantNormal(one.k3), tolerance=1e-12), progress=False, every=1
+    )
+    closed = np.concatenate([run.position[-1], run.velocity[-1]])
+    known = np.concatenate([start.position, start.velocity])
+    assert np.abs((closed - known) / np.repeat([1e-3, 0.4], 2)).max() < MEET
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Sparse factors: right answers whatever was factorised before, and PARDISO's phases in their order."""
 
 import gc
+from collections import deque
 from types import SimpleNamespace
 
 import numpy as np
@@ -33,11 +34,11 @@ class Phases:
 
     def __init__(self) -> None:
         self.calls: list[tuple[int, int]] = []
-        self.alive = 0
+        self.made = self.alive = 0
         self.PyPardisoError = type("PyPardisoError", (Exception,), {})
 
     def PyPardisoSolver(self, mtype: int) -> SimpleNamespace:
-        self.alive += 1
+        self.made += 1
         solver = SimpleNamespace(mtype=mtype, phase=0, structure=None, factor=None)
         solver.set_phase = lambda phase: setattr(solver, "phase", phase)
         solver._call_pardiso = lambda matrix, right: self._call(solver, matrix, right)
@@ -47,6 +48,8 @@ class Phases:
     def _call(self, solver: SimpleNamespace, matrix: sparse.csr_matrix, right: np.ndarray) -> np.ndarray:
         self.calls.append((solver.phase, solver.mtype))
         if solver.phase == 12:
+            assert solver.structure is None  # what MKL holds for a solver is released first
+            self.alive += 1
             solver.structure = matrix.indptr.copy(), matrix.indices.copy()
         assert all(map(np.array_equal, solver.structure, (matrix.indptr, matrix.indices)))
         if solver.phase in (12, 22):
@@ -65,6 +68,7 @@ def phases(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sparse_factor, "_pardiso", lambda: fake)
     monkeypatch.setattr(pardiso_factor, "_pardiso", lambda: fake)
     monkeypatch.setattr(pardiso_factor, "_idle", type(pardiso_factor._idle)())
+    monkeypatch.setattr(pardiso_factor, "_spare", {kind: deque() for kind in pardiso_factor._spare})
     return fake
 
 
@@ -127,6 +131,7 @@ def test_matrices_with_multipliers_are_analysed_anew_and_released(phases: Phases
         answers(sparse.csr_array(sparse.bmat([[inner, hold], [hold.T, None]])))
     assert {call for call in phases.calls if call[0] != 33} == {(12, 11)}
     assert phases.alive == 0
+    assert phases.made == 1  # a new solver looks for MKL in all folders: the empty one is used again
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

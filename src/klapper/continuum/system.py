@@ -233,9 +233,12 @@ class Continuum(System):
             moment = np.cross(place, parts).sum(axis=0)
         return parts.sum(axis=0), moment
 
-    def pair(self, t: float, q: np.ndarray, travel: float, start: np.ndarray) -> Pairing:
-        """Which parts meet at q, when nothing moved farther than ``travel`` [m] since ``start`` (n,)."""
-        return self.contacts.pair(q, travel, start)
+    def pair(
+        self, t: float, q: np.ndarray, travel: float, start: np.ndarray, *, corners: bool = False
+    ) -> Pairing:
+        """Which parts meet at q, when nothing moved farther than ``travel`` [m] since ``start`` (n,); with ``corners``
+        nodes in re-entrant corners meet two."""
+        return self.contacts.pair(q, travel, start, corners=corners)
 
     def near(self, t: float, q: np.ndarray) -> np.ndarray:
         return self.contacts.near(q)

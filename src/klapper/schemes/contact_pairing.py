@@ -83,11 +83,14 @@ class ContactPairing(Protocol):
     def slip_push_slope(self, before: np.ndarray, after: np.ndarray, force: np.ndarray) -> Any: ...
 
 
-def pairing_of(system: System, t: float, q: np.ndarray, travel: float, start: np.ndarray) -> ContactPairing:
-    """Who meets whom at a position q (n,), nothing having moved farther than ``travel`` [m] since ``start`` (n,)."""
+def pairing_of(
+    system: System, t: float, q: np.ndarray, travel: float, start: np.ndarray, *, corners: bool = False
+) -> ContactPairing:
+    """Who meets whom at a position q (n,), nothing having moved farther than ``travel`` [m] since ``start`` (n,); with
+    ``corners`` some have a second partner, whose number is that of the contact plus the number of all contacts."""
     own = getattr(system, "pair", None)
     if own is not None:
-        return own(t, q, travel, start)
+        return own(t, q, travel, start, corners=corners)
     return ListedContacts(system, t, system.near(t, q))
 
 

@@ -4,9 +4,10 @@
     stick    if |λ_T| ≤ μ λ_N;   slip   if it runs against λ_T
 
 The equations are solved completely for given states and partners, then both are looked up again, until neither changes
-(Hesch 3.2.3: changing them inside Newton's method is not stable). If states come back that were there before, partners
-are kept from then on; if they come back again, the linearised step is solved as one complementarity problem. What was
-found is checked against the laws in the end.
+(Hesch 3.2.3: changing them inside Newton's method is not stable). If states come back that were there before, nodes in
+re-entrant corners get a second partner; if they come back again, partners are kept from then on; at last the linearised
+step is solved as one complementarity problem. What was found is checked against the laws in the end, with partners
+looked up once more: a step that leaves an overlap is none.
 """
 
 from __future__ import annotations
@@ -20,8 +21,7 @@ from klapper.complementarity import ComplementarityError, FrictionalContact, sol
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.signals import number
 from klapper.mechanics.system import System
-from klapper.schemes.base import SLIP, Snapshot, StepFailed
-from klapper.schemes.base import STICK as STICKS
+from klapper.schemes.base import Snapshot, StepFailed
 from klapper.schemes.contact_pairing import NO_CONTACTS, ContactPairing, pairing_of
 from klapper.schemes.held_contacts import (
     BACKWARD,
@@ -35,7 +35,10 @@ from klapper.schemes.held_contacts import (
 )
 from klapper.schemes.implicit_step import ImplicitStep
 from klapper.schemes.newton import Newton, NotConverged
+from klapper.schemes.settled_step import Settled
 
+_PLAIN, _CORNERS, _KEPT, _PROGRAMME = range(4)  # stages of a search whose states come back
+_EXACT = float(np.finfo(float).eps)  # residual that no round improves
 _CAP = 0.02  # of the extent of the model: largest correction of a position when Newton's method has failed without
 _EASED, _EASIEST = 1e-3, 0.95  # of the extent and of the overlap: the last easing of a gap, and the largest
 
@@ -69,44 +72,6 @@ class HardContact:
                 f"'{system.name}' has contacts that slide in two directions, which these steps do not treat; use "
                 f"Moreau."
             )
-
-
-@dataclass(frozen=True, eq=False)
-class Settled:
-    """A step whose contacts obey their laws.
-
-    ``x``         unknowns of the ``equations``; ``contacts`` in their final states
-    ``normal``, ``tangential``  forces (k,) [N] of the contacts of the pairing
-    ``rounds``    of Newton's method in all; ``residual`` relative, of equations and laws
-    """
-
-    x: np.ndarray
-    equations: ImplicitStep
-    contacts: HeldContacts
-    normal: np.ndarray
-    tangential: np.ndarray
-    rounds: int
-    residual: float
-    notes: dict[str, str]
-
-    def loaded(self, directions: int, duration: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Closed contacts by number, impulses (k, 1 + directions) [N s] over a duration [s], and states."""
-        k = self.contacts.closed
-        impulse = np.zeros((len(k), 1 + directions))
-        impulse[:, 0] = duration * self.normal[k]
-        if directions:
-            impulse[:, 1] = duration * self.tangential[k]
-        smooth = self.contacts.pairing.friction[k] == 0.0
-        slides = np.isin(self.contacts.states[k], (FORWARD, BACKWARD)) | smooth
-        return self.contacts.pairing.which[k], impulse, np.where(slides, SLIP, STICKS).astype(np.int8)
-
-    def friction(self, q1: np.ndarray) -> float:
-        """Energy [J] that friction took."""
-        return -float(self.tangential @ self.contacts.slip(q1))
-
-    def belts(self) -> float:
-        """Work [J] of surfaces that move by themselves."""
-        return -self.contacts.h * float(self.tangential @ self.contacts.pairing.rate)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,12 +129,11 @@ class ContactRounds:
         now = _Round(pairing, states, normal, tangential, np.zeros(k, dtype=bool), np.zeros(k))
         q, held_by = start, multipliers
         seen: set[bytes] = set()
-        keep_partners = programme = False
-        total = 0
+        stage, total, polish = _PLAIN, 0, k == 0
         for _ in range(self.rule.most):
             contacts = self._held(now)
             try:
-                x, rounds, residual = self._solved(contacts, q, held_by, now)
+                x, rounds, residual = self._solved(contacts, q, held_by, now, polish=polish)
             except NotConverged:
                 now, q = self._easier(now, contacts, q, converged=total > 0)
                 continue
@@ -178,24 +142,42 @@ class ContactRounds:
             q, found = equations.split(x)
             held_by, mine = found[: len(multipliers)], found[len(multipliers) :]
             normal, tangential = contacts.forces(mine)
-            fresh = now.pairing if keep_partners else self._paired(q)
+            fresh = now.pairing if stage >= _KEPT else self._paired(q, corners=stage == _CORNERS)
             after = self._judged(contacts, q, normal, tangential)
             eased = bool(np.any(now.ease))
-            if fresh.same(now.pairing) and np.array_equal(after, now.states) and not eased:
+            lasting = fresh.same(now.pairing) and np.array_equal(after, now.states) and not eased
+            if lasting and not polish and residual > _EXACT:
+                now, polish = replace(now, normal=normal, tangential=tangential), True
+                continue
+            polish = False
+            if lasting:
                 worst = max(residual, self._violation(contacts, q, normal, tangential))
-                if keep_partners:
+                if stage >= _KEPT:
                     worst = max(worst, self._overlap(q))
-                return Settled(x, equations, contacts, normal, tangential, total, worst, self.notes)
-            if programme:
+                return Settled(
+                    x,
+                    equations,
+                    contacts,
+                    self._numbers(now.pairing),
+                    normal,
+                    tangential,
+                    total,
+                    worst,
+                    self.notes,
+                )
+            if stage == _PROGRAMME:
                 after = self._by_complementarity(contacts, q, held_by, normal, tangential)
+            if not fresh.same(now.pairing):  # partners that have gone say nothing about gaps that are open
+                after = np.where(now.states == OPEN, OPEN, after).astype(np.int8)
             now = replace(now, states=after, normal=normal, tangential=tangential).carried(
                 fresh, self._length(q)
             )
+            now = self._touching(now, q)
             key = now.key()
             if key in seen and not eased:
-                if programme:
+                if stage == _PROGRAMME:
                     break
-                programme, keep_partners = keep_partners, True
+                stage += 1
                 seen.clear()
             else:
                 seen.add(key)
@@ -204,10 +186,10 @@ class ContactRounds:
             f"{self.rule.most} rounds; use a smaller step."
         )
 
-    def _paired(self, q: np.ndarray) -> ContactPairing:
+    def _paired(self, q: np.ndarray, *, corners: bool = False) -> ContactPairing:
         if not self.hard or self.system.contacts.count == 0:
             return NO_CONTACTS
-        return pairing_of(self.system, self.t1, q, self.travel, self.before.position)
+        return pairing_of(self.system, self.t1, q, self.travel, self.before.position, corners=corners)
 
     def _held(self, now: _Round) -> HeldContacts:
         if self.where == "end":
@@ -217,7 +199,17 @@ class ContactRounds:
             gaps = now.pairing.gaps(self.before.position)
             targets = GapTargets.of(self.rule.energy, gaps, now.plain, now.pairing.held)
             targets = replace(targets, target=targets.target + now.ease)
-        return HeldContacts(now.pairing, now.states, targets, self.before.position, self.h, self.where)
+        wedged = None
+        numbers = self._numbers(now.pairing)
+        if len(now.pairing.which) and now.pairing.which[-1] >= self.system.contacts.count:
+            wedged = np.bincount(numbers, now.states != OPEN)[numbers] > 1
+        return HeldContacts(
+            now.pairing, now.states, targets, self.before.position, self.h, self.where, wedged
+        )
+
+    def _numbers(self, pairing: ContactPairing) -> np.ndarray:
+        """(k,) of contacts in the system: both of a node in a corner have one."""
+        return pairing.which % max(self.system.contacts.count, 1)
 
     def _remembered(self, pairing: ContactPairing) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """States and forces (k,) of the step before."""
@@ -241,15 +233,19 @@ class ContactRounds:
         return states, normal, tangential
 
     def _solved(
-        self, contacts: HeldContacts, q: np.ndarray, multipliers: np.ndarray, now: _Round
+        self, contacts: HeldContacts, q: np.ndarray, multipliers: np.ndarray, now: _Round, *, polish: bool
     ) -> tuple[np.ndarray, int, float]:
-        """Newton's method from where it stands, from the beginning of the step, and that with capped corrections."""
+        """Newton's method from where it stands, from the beginning of the step, and that with capped corrections.
+
+        Only states that last are worth to be solved for beyond the tolerance, ``polish``.
+        """
         equations = self.build(contacts)
         q0 = self.before.position
         cap = self.newton.largest or _CAP * max(float(np.ptp(q0)), float(np.abs(q0).max()), 1e-300)
-        capped = replace(self.newton, largest=cap, most=3 * self.newton.most, line_search=False)
+        usual = replace(self.newton, polish=polish)
+        capped = replace(usual, largest=cap, most=3 * self.newton.most, line_search=False)
         failure: NotConverged | None = None
-        for start, newton in ((q, self.newton), (q0, self.newton), (q0, capped)):
+        for start, newton in ((q, usual), (q0, usual), (q0, capped)):
             x = np.concatenate([start, multipliers, contacts.multipliers(now.normal, now.tangential)])
             try:
                 return newton.solve(equations, x, len(q))
@@ -289,8 +285,8 @@ class ContactRounds:
         after[(states == OPEN) & (pairing.gaps(q) < -self.rule.tolerance * length)] = STICK
         after[(states != OPEN) & (normal < -self.rule.tolerance * force) & ~pairing.held] = OPEN
         if contacts.rough:
-            limit = pairing.friction * np.maximum(normal, 0.0)
-            over = (after == STICK) & (states == STICK) & (pairing.friction > 0.0)
+            limit = contacts.friction * np.maximum(normal, 0.0)
+            over = (after == STICK) & (states == STICK) & (contacts.friction > 0.0)
             over &= np.abs(tangential) > limit + self.rule.tolerance * force
             after[over] = np.where(tangential[over] < 0.0, FORWARD, BACKWARD)
             slip = contacts.slip(q)
@@ -298,6 +294,11 @@ class ContactRounds:
             after[(after == FORWARD) & (slip < -back)] = STICK
             after[(after == BACKWARD) & (slip > back)] = STICK
         return after
+
+    def _touching(self, now: _Round, q: np.ndarray) -> _Round:
+        """With open contacts closed that overlap at q."""
+        deep = now.pairing.gaps(q) < -self.rule.tolerance * self._length(q)
+        return replace(now, states=np.where((now.states == OPEN) & deep, STICK, now.states).astype(np.int8))
 
     def _violation(
         self, contacts: HeldContacts, q: np.ndarray, normal: np.ndarray, tangential: np.ndarray
@@ -310,7 +311,7 @@ class ContactRounds:
         open_ = contacts.states == OPEN
         worst = max(worst, float(np.max(-pairing.gaps(q)[open_ & bound] / length, initial=0.0)))
         if contacts.rough:
-            excess = np.abs(tangential) - pairing.friction * np.maximum(normal, 0.0)
+            excess = np.abs(tangential) - contacts.friction * np.maximum(normal, 0.0)
             worst = max(worst, float(np.max(excess / force, initial=0.0)))
             power = tangential * contacts.slip(q)
             worst = max(worst, float(np.max(power / (force * length), initial=0.0)))
@@ -318,11 +319,12 @@ class ContactRounds:
 
     def _overlap(self, q: np.ndarray) -> float:
         """How far contacts overlap, relative, when partners are looked up once more that were kept on the way."""
-        deepest = float(-self._paired(q).gaps(q).min(initial=0.0))
+        found = self._paired(q)
+        deepest = float(-found.gaps(q)[~found.held].min(initial=0.0))
         if deepest > self.rule.tolerance * self._length(q):
-            self.notes["partners kept"] = (
-                f"at {self.t1:.6g} s partners were kept that kept changing, and parts overlap by {deepest:.3g} m; use "
-                f"a smaller step or a finer mesh"
+            raise StepFailed(
+                f"at {self.before.time:.6g} s partners in the step of {self.h:.3g} s keep changing, and parts would "
+                f"overlap by {deepest:.3g} m; use a smaller step or a finer mesh."
             )
         return deepest / self._length(q)
 

@@ -20,11 +20,11 @@ import scipy.sparse as sparse
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.signals import number
 from klapper.mechanics.system import System
-from klapper.schemes.adaptive_step import adaptive_step
+from klapper.schemes.adaptive_step import adaptive_step, joined
 from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch, kinetic_energy, snapshot_at_start
 from klapper.schemes.constraint_between import ConstraintForce, ConstraintStep
 from klapper.schemes.constraint_springs import AugmentedLagrange, ConstraintSprings, Penalty
-from klapper.schemes.contact_rounds import ContactRounds, HardContact, Settled
+from klapper.schemes.contact_rounds import ContactRounds, HardContact
 from klapper.schemes.force_between import potential_gradient
 from klapper.schemes.held_contacts import HeldContacts
 from klapper.schemes.implicit_step import ImplicitStep
@@ -32,6 +32,9 @@ from klapper.schemes.motion_balance import MotionBalance
 from klapper.schemes.newton import Newton, NotConverged
 from klapper.schemes.penalty_contact import PenaltyContact
 from klapper.schemes.saddle_point import Reduction
+from klapper.schemes.settled_step import Settled
+
+_SMALLEST = 2.0**-6  # of a step: the smallest part that it is cut into where contacts find no states
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,8 @@ class EnergyMomentum:
             t1 = (
                 system.start.time + (snapshot.step + 1) * self.step_size
             )  # from the counter: no drift of the clock
-            return _OneStep(self, system, snapshot, self.step_size, t1).done()
+            done = self._halved(system, snapshot, t1, 1.0)
+            return replace(done, after=replace(done.after, step=snapshot.step + 1))
         done, following = adaptive_step(
             lambda before, h: _OneStep(self, system, before, h, before.time + h).done(),
             snapshot,
@@ -109,6 +113,21 @@ class EnergyMomentum:
         memory = done.after.memory.copy()
         memory[-2] = following
         return replace(done, after=replace(done.after, memory=memory))
+
+    def _halved(self, system: System, before: Snapshot, t1: float, share: float) -> Step:
+        """One step to t₁ [s], or two of half its length where contacts find no states: each keeps what a step keeps."""
+        h = share * self.step_size
+        try:
+            return _OneStep(self, system, before, h, t1).done()
+        except StepFailed:
+            if share <= _SMALLEST or not (system.contacts.count and isinstance(self.contact, HardContact)):
+                raise
+        middle = t1 - 0.5 * h
+        first = self._halved(system, before, middle, 0.5 * share)
+        second = self._halved(system, first.after, t1, 0.5 * share)
+        done = joined(first, second, before.step + 1)
+        told = f"at {before.time:.6g} s a step of {h:.3g} s was not solved and was done in halves"
+        return replace(done, notes={**done.notes, "step halved": told})
 
     def stored_energy(self, system: System, snapshot: Snapshot) -> float:
         """Of penalties, for constraints and for contacts [J]."""
@@ -305,7 +324,7 @@ class _OneStep:
         slope = contacts.pairing.slope(q1)
         work = found.normal * (push.T @ (q1 - self.q0))
         for k in contacts.closed:
-            what = f"contact '{self.system.contacts.name(int(contacts.pairing.which[k]))}'"
+            what = f"contact '{self.system.contacts.name(int(found.numbers[k]))}'"
             v1 = self._kicked(v1, _column(slope, k), float(work[k]), what, notes)
         return v1
 

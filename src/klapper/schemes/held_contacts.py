@@ -54,7 +54,8 @@ class GapTargets:
 class HeldContacts:
     """Contacts of a ``pairing`` in given ``states`` (k,) over a step from q₀ of h [s].
 
-    ``where``  directions of forces: discrete gradients "between" both ends, those of the "middle" or of the "end"
+    ``where``   directions of forces: discrete gradients "between" both ends, those of the "middle" or of the "end"
+    ``wedged``  (k,) where a node is held by both sides of a corner: it cannot slide, and has no friction
     """
 
     def __init__(
@@ -65,14 +66,16 @@ class HeldContacts:
         before: np.ndarray,
         h: float,
         where: Where,
+        wedged: np.ndarray | None = None,
     ) -> None:
         self.pairing, self.states, self.targets = pairing, states, targets
         self.before, self.h, self.where = before, h, where
+        self.friction = pairing.friction if wedged is None else np.where(wedged, 0.0, pairing.friction)
         self.closed = np.flatnonzero(states != OPEN)
-        self.stick = np.flatnonzero((states == STICK) & (pairing.friction > 0.0))
+        self.stick = np.flatnonzero((states == STICK) & (self.friction > 0.0))
         sign = np.where(states == FORWARD, 1.0, np.where(states == BACKWARD, -1.0, 0.0))
-        self.drag = -sign * pairing.friction  # λ_T/λ_N of sliding contacts (k,)
-        self.rough = bool(np.any(pairing.friction[self.closed] > 0.0))
+        self.drag = -sign * self.friction  # λ_T/λ_N of sliding contacts (k,)
+        self.rough = bool(np.any(self.friction[self.closed] > 0.0))
         self.count = len(self.closed) + len(self.stick)
 
     def forces(self, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -18,6 +18,10 @@ from klapper.schemes.sparse_factor import SingularMatrix, Structure, _pardiso
 
 _DIAGONAL, _GENERAL = 1, 11  # types of matrices: structurally symmetric, any
 _idle: deque[tuple[Structure, Any]] = deque()  # one analysis at most, with the solver that holds it
+_spare: dict[int, deque[Any]] = {
+    _DIAGONAL: deque(),
+    _GENERAL: deque(),
+}  # empty: a new one looks for MKL in all folders
 
 
 class PardisoFactor:
@@ -29,7 +33,7 @@ class PardisoFactor:
         self._matrix, self._lock = sparse.csr_matrix(rows), Lock()
         idle: Any = None if structure is None else _taken(structure)
         kind = _GENERAL if structure is None else _DIAGONAL
-        self._solver: Any = _pardiso().PyPardisoSolver(mtype=kind) if idle is None else idle
+        self._solver: Any = _empty(kind) if idle is None else idle
         weakref.finalize(self, _given_back, self._solver, structure).atexit = False
         self._call(12 if idle is None else 22, np.zeros(rows.shape[0]))
 
@@ -45,6 +49,19 @@ class PardisoFactor:
                 raise SingularMatrix(str(error)) from error
 
 
+def _empty(kind: int) -> Any:
+    """A solver for a type of matrices that holds nothing."""
+    try:
+        return _spare[kind].pop()
+    except IndexError:
+        return _pardiso().PyPardisoSolver(mtype=kind)
+
+
+def _released(solver: Any, kind: int) -> None:
+    solver.free_memory(everything=True)
+    _spare[kind].append(solver)
+
+
 def _taken(structure: Structure) -> Any:
     """The idle solver if its analysis is that of the structure; another one is released."""
     try:
@@ -53,15 +70,15 @@ def _taken(structure: Structure) -> Any:
         return None
     if known is structure:
         return solver
-    solver.free_memory(everything=True)
+    _released(solver, _DIAGONAL)
     return None
 
 
 def _given_back(solver: Any, structure: Structure | None) -> None:
     """Called when no one holds a factor any more: its analysis waits for the next matrix, an older one is released."""
     if structure is None:
-        solver.free_memory(everything=True)
+        _released(solver, _GENERAL)
         return
     _idle.append((structure, solver))
     while len(_idle) > 1:
-        _idle.popleft()[1].free_memory(everything=True)
+        _released(_idle.popleft()[1], _DIAGONAL)

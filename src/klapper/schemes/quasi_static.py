@@ -19,10 +19,11 @@ from klapper.mechanics.system import System
 from klapper.schemes.adaptive_step import joined
 from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch, snapshot_at_start
 from klapper.schemes.constraint_between import ConstraintStep
-from klapper.schemes.contact_rounds import ContactRounds, HardContact, Settled
+from klapper.schemes.contact_rounds import ContactRounds, HardContact
 from klapper.schemes.held_contacts import HeldContacts
 from klapper.schemes.implicit_step import Balanced, ImplicitStep
 from klapper.schemes.newton import Newton, NotConverged
+from klapper.schemes.settled_step import Settled
 
 _SMALLEST = 2.0**-10  # of a step: the smallest part that it is cut into
 _LEAST = 1e-5  # of stiffness times position: the least force that residuals are measured in

@@ -61,6 +61,27 @@ def test_in_a_concave_corner_the_nearer_segment_counts():
     assert segment[np.argsort(node)].tolist() == [0, 1]
 
 
+def test_both_segments_of_a_re_entrant_corner_are_told_whichever_is_nearer():
+    """Near (0, −0.5) both lines bound what is outside, on either side of the corner and within the body."""
+    search, points = angle(-0.5, [(0.1, -0.2), (-0.1, -0.2), (0.01, -0.6), (0.9, 0.1)])
+    one, two = search.in_corners(points, 0.0, points, 0, 100)
+    assert one.which.tolist() == [0, 1, 2, 3]
+    assert two.which.tolist() == [100, 101, 102]  # the last node is nearer to the open end
+    assert one.key[1].tolist() == [0, 0, 0, 0]
+    assert two.key[1].tolist() == [1, 1, 1]
+    for found, slope in ((one, 0.5), (two, -0.5)):  # the sides are y = ±x/2 − 1/2, the left one drawn on
+        expected = (-0.6 - slope * 0.01 + 0.5) / np.hypot(1.0, 0.5)
+        assert found.gap.value(points.ravel())[2] == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize("height", [0.5, 0.0, -1e-9])
+def test_convex_and_straight_corners_have_one_segment_for_a_node(height):
+    search, points = angle(height, [(0.05, 1.0), (-0.05, 1.0)])
+    one, two = search.in_corners(points, 0.0, points, 0, 100)
+    assert len(two.which) == 0
+    assert one.key[1].tolist() == search.partners(points)[1].tolist()
+
+
 def test_gap_and_answer_are_continuous_over_a_convex_corner():
     def gap(x: float) -> float:
         search, points = angle(0.2, [(x, 0.4), (9.0, 9.0)])

@@ -67,6 +67,32 @@ def test_gaps_of_parallel_surfaces_are_their_distance():
         assert np.allclose(found.gap.value(places.ravel()), 0.25, atol=1e-14)
 
 
+@pytest.mark.parametrize("dual", [False, True])
+@pytest.mark.parametrize("shift", [-1.3, -0.2, 0.21, 0.77, 1.9])
+def test_surfaces_that_are_apart_have_no_negative_gaps_at_edges_that_are_cut(dual, shift):
+    """Dual functions are negative in places: over the covered part of a facet alone they would turn a gap around."""
+    made, places = search(
+        block((2.0, 1.0), (5, 1)), block((2.0, 1.0), (3, 1), corner=(shift, 1.25)), dual=dual, reach=1.0
+    )
+    found = made.pair(places, 0.0, places, 0)
+    gaps = found.gap.value(places.ravel())
+    assert np.all(gaps > 0.0)
+    covered = 2.0 - abs(shift)
+    share = made.share[found.which]
+    assert share @ gaps == pytest.approx(0.25 * covered, rel=1e-12)  # Σ ∫ M_A g = ∫ g over what is covered
+
+
+def test_dual_functions_stay_dual_where_facets_are_covered():
+    made, places = search(
+        block((2.0, 1.0), (5, 1)), block((2.0, 1.0), (4, 1), corner=(0.3, 1.0)), dual=True, reach=1.0
+    )
+    cut = made.segments(places)
+    functions = made.gap(cut, places.size).functions.pair.multipliers
+    assert set(cut.whole.tolist()) == {True, False}
+    assert np.all(functions[cut.whole] == [[2.0, -1.0], [-1.0, 2.0]])
+    assert np.all(functions[~cut.whole] == np.eye(2))
+
+
 def test_slip_of_a_shift_along_the_surface_is_the_shift():
     made, places = search(
         block((4.0, 1.0), (5, 1), corner=(-1.0, 0.0)),

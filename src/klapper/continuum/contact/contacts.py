@@ -77,9 +77,14 @@ class ContinuumContacts:
             restitution[mine], friction[mine] = search.interface.restitution, search.interface.friction
         return Laws(np.ones(k, dtype=bool), restitution, friction, np.zeros(k), np.ones(k))
 
-    def pair(self, q: np.ndarray, travel: float, start: np.ndarray) -> Pairing:
-        """Who meets whom at coordinates q (n d,), when nothing moved farther than ``travel`` [m] since ``start``."""
+    def pair(self, q: np.ndarray, travel: float, start: np.ndarray, *, corners: bool = False) -> Pairing:
+        """Who meets whom at coordinates q (n d,), when nothing moved farther than ``travel`` [m] since ``start``.
+
+        With ``corners``, nodes in re-entrant corners meet both segments: the second contact of the node with contact
+        i is number ``count`` + i.
+        """
         parts: list[PairedNodes] = []
+        seconds: list[PairedNodes] = []
         if self.walls.count:
             parts.append(self._flat())
         held = [np.zeros(self.walls.count, dtype=bool)]
@@ -89,12 +94,20 @@ class ContinuumContacts:
             start.reshape(-1, 2) if self.searches else start,
         )
         for first, _, search in self._ranges():
-            found = search.pair(place, travel, begin, int(first))
+            always = search.interface.always_active
+            if corners and not always:
+                found, second = search.in_corners(place, travel, begin, int(first), self.count + int(first))
+                seconds += [] if second is None else [second]
+            else:
+                found = search.pair(place, travel, begin, int(first))
             parts.append(found)
-            held.append(np.full(len(found.which), search.interface.always_active))
+            held.append(np.full(len(found.which), always))
             rate.append(np.zeros(len(found.which)))
+        parts += seconds
         which = np.concatenate([np.zeros(0, dtype=np.int64), *(part.which for part in parts)])
-        return Pairing(parts, self.laws(which).friction, np.concatenate(held), np.concatenate(rate))
+        more = np.zeros(sum(len(second.which) for second in seconds))
+        friction = self.laws(which % self.count if self.count else which).friction
+        return Pairing(parts, friction, np.concatenate([*held, more > 0.0]), np.concatenate([*rate, more]))
 
     def near(self, q: np.ndarray) -> np.ndarray:
         if not self.searches:

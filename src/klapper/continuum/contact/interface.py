@@ -103,6 +103,12 @@ class Search(Protocol):
         contacts are numbered from ``first`` on."""
         ...
 
+    def in_corners(
+        self, position: np.ndarray, travel: float, start: np.ndarray, first: int, second: int
+    ) -> tuple[PairedNodes, PairedNodes | None]:
+        """The same, and what nodes in re-entrant corners meet beside that, numbered from ``second`` on."""
+        ...
+
 
 def node_places(nodes: np.ndarray) -> np.ndarray:
     """Coordinates (E, 2 k) of nodes (E, k) of the plane."""

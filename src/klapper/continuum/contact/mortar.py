@@ -31,6 +31,7 @@ from klapper.continuum.contact.search import pairs_within
 from klapper.continuum.contact.surface import Surface
 
 _SHORTEST = 1e-10  # share of a facet below which an overlap is no segment
+_WHOLE = 1.0 - 1e-8  # share of a facet from which on it is covered
 _DEPTH = 3.0  # reaches up to which facets that face each other belong to an average
 
 
@@ -38,7 +39,8 @@ _DEPTH = 3.0  # reaches up to which facets that face each other belong to an ave
 class Mortar(Interface):
     """Averaged gaps of the ``secondary`` surface over the ``primary`` one.
 
-    ``dual``  multiplier functions dual to the shape functions: forces of neighbouring nodes do not mix
+    ``dual``  multiplier functions dual to the shape functions: forces of neighbouring nodes do not mix; on facets that
+              the other surface covers in part they would weigh gaps with the wrong sign, and linear ones are taken
 
     >>> Mortar(secondary=("ring", "outer"), primary=("block", "top")).dual
     False
@@ -55,12 +57,14 @@ class Mortar(Interface):
 
 
 class Segments(NamedTuple):
-    """S segments: facet of either side, and whether they start and end at nodes of the mortar side."""
+    """S segments: facet of either side, whether they start and end at nodes of the mortar side, and whether their facet
+    is covered as a whole."""
 
     facet: np.ndarray
     partner: np.ndarray
     start_at_mortar: np.ndarray
     end_at_mortar: np.ndarray
+    whole: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,11 +93,18 @@ class MortarSearch:
         gap = self.gap(cut, position.size)
         slip = self._slip(gap, start.ravel()) if self.interface.friction else None
         which = np.unique(self.owners(cut))
-        return PairedNodes(first + which, gap, slip, np.stack(cut))
+        key = cut if self.interface.dual else cut[:4]  # only dual functions ask whether a facet is covered
+        return PairedNodes(first + which, gap, slip, np.stack(key))
+
+    def in_corners(
+        self, position: np.ndarray, travel: float, start: np.ndarray, first: int, second: int
+    ) -> tuple[PairedNodes, None]:
+        """As ``pair``: averages need no second partner in corners."""
+        return self.pair(position, travel, start, first), None
 
     def owners(self, cut: Segments) -> np.ndarray:
         """(S, k): which nodes of the surface the multiplier functions of segments belong to."""
-        return self.surface.number(self.surface.facets[cut.facet][:, : len(self.facets.multipliers)])
+        return self.surface.number(self.surface.facets[cut.facet][:, : self.facets.count])
 
     @cached_property
     def share(self) -> np.ndarray:
@@ -105,12 +116,20 @@ class MortarSearch:
         own, other = self.surface.facets[cut.facet], self.opposite[cut.partner]
         numbers = self.owners(cut)
         which, owner = np.unique(numbers, return_inverse=True)
-        functions = MortarGap(self.facets, cut.start_at_mortar, cut.end_at_mortar)
+        functions = MortarGap(self._weighted(cut), cut.start_at_mortar, cut.end_at_mortar)
         places = node_places(np.concatenate([own, other], axis=1))
         weight = self.scale**2 / self.share[numbers]
         return GapElements(
             functions, places, owner.reshape(numbers.shape), weight, size, len(which), self.scale
         )
+
+    def _weighted(self, cut: Segments) -> FacetPair:
+        """The facets with the multiplier functions of every segment."""
+        if not self.interface.dual or np.all(cut.whole):
+            return self.facets
+        linear = multiplier_functions(self.surface.element, dual=False)
+        chosen = np.where(cut.whole[:, None, None], self.facets.multipliers, linear)
+        return replace(self.facets, multipliers=chosen)
 
     def segments(self, position: np.ndarray, travel: float = 0.0) -> Segments:
         """All segments at node positions (n, 2) [m]."""
@@ -134,11 +153,13 @@ class MortarSearch:
         chosen = facing & (high - low > _SHORTEST) & (np.abs(distance) <= reach)
         if self.surface.body == self.partner.body:
             chosen &= ~np.any(self.surface.facets[i][:, :, None] == self.opposite[j][:, None, :], axis=(1, 2))
-        return Segments(i[chosen], j[chosen], first[chosen] > 0.0, last[chosen] < 1.0)
+        i, j = i[chosen], j[chosen]
+        covered = np.bincount(i, (high - low)[chosen], minlength=len(self.surface.facets))
+        return Segments(i, j, first[chosen] > 0.0, last[chosen] < 1.0, covered[i] >= _WHOLE)
 
     def _slip(self, gap: GapElements, q: np.ndarray) -> GapElements:
         """Slip of the points that face each other at the positions q."""
         assert isinstance(gap.functions, MortarGap)
         invariants = gap.invariants(q)
         coefficients = slip_coefficients(gap.functions, invariants) * np.sqrt(invariants[:, 0])[:, None, None]
-        return replace(gap, functions=MortarSlip(self.facets, coefficients))
+        return replace(gap, functions=MortarSlip(gap.functions.pair, coefficients))

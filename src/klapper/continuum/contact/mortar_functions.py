@@ -40,7 +40,7 @@ class FacetPair:
     """The kinds of the facets on both sides, and the multiplier functions.
 
     ``non_mortar``, ``mortar``  "line2" or "line3" elements
-    ``multipliers``             (k, n): multiplier functions M_A = Σ_B multipliers_AB N_B
+    ``multipliers``             (k, n), or (E, k, n) for each segment: functions M_A = Σ_B multipliers_AB N_B
     """
 
     non_mortar: Element
@@ -86,10 +86,19 @@ class FacetPair:
         found[0] -= 1.0
         return found
 
+    @property
+    def count(self) -> int:
+        """k multiplier functions."""
+        return int(self.multipliers.shape[-2])
+
+    def combined(self, values: np.ndarray) -> np.ndarray:
+        """M_A (E, k) from values (E, n) of the shape functions of the non-mortar facet."""
+        return (self.multipliers @ values[:, :, None])[:, :, 0]
+
     def shapes(self, xi: np.ndarray, zeta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """M_A (E, k) and the signed shape functions (E, j) of the nodes z_j, at one point of each segment."""
         own, other = self.non_mortar.values(xi[:, None]), self.mortar.values(zeta[:, None])
-        return own @ self.multipliers.T, np.concatenate([-own[:, 2:], other], axis=1)
+        return self.combined(own), np.concatenate([-own[:, 2:], other], axis=1)
 
 
 def multiplier_functions(element: Element, *, dual: bool) -> np.ndarray:
@@ -131,7 +140,7 @@ class MortarGap:
     def expand(self, invariants: np.ndarray, *, curved: bool) -> Expansion:
         xi_a, xi_b, zeta_a, zeta_b = self.limits(invariants)
         length = _mixed(xi_b, xi_a, 1.0, -1.0)
-        k, (count, m) = len(self.pair.multipliers), invariants.shape
+        k, (count, m) = self.pair.count, invariants.shape
         value, gradient = np.zeros((count, k)), np.zeros((count, k, m))
         curvature = np.zeros((count, k, m, m)) if curved else None
         for eta, weight in zip(*self.pair.rule, strict=True):
@@ -183,7 +192,7 @@ def slip_coefficients(gap: MortarGap, invariants: np.ndarray) -> np.ndarray:
     """c (E, k, 1 + j) of :class:`MortarSlip` for the segments at the given invariants of the gap, per length |a|."""
     xi_a, xi_b, zeta_a, zeta_b = (limit.value for limit in gap.limits(invariants))
     pair = gap.pair
-    found = np.zeros((len(invariants), len(pair.multipliers), 1 + len(pair.others)))
+    found = np.zeros((len(invariants), pair.count, 1 + len(pair.others)))
     for eta, weight in zip(*pair.rule, strict=True):
         xi = 0.5 * ((1.0 - eta) * xi_a + (1.0 + eta) * xi_b)
         zeta = 0.5 * ((1.0 - eta) * zeta_a + (1.0 + eta) * zeta_b)
@@ -198,7 +207,7 @@ def slip_coefficients(gap: MortarGap, invariants: np.ndarray) -> np.ndarray:
 def _integrand(pair: FacetPair, xi: Limit, zeta: Limit, invariants: np.ndarray, *, curved: bool) -> Expansion:
     """M_A(ξ) Σ_j S_j δ_j at one point of each segment, S_j the signed shape functions of the nodes z_j."""
     first, second = _derivatives(pair.non_mortar, xi.value), _derivatives(pair.mortar, zeta.value)
-    multiplier = [values @ pair.multipliers.T for values in first]  # M, M', M'' (E, k)
+    multiplier = [pair.combined(values) for values in first]  # M, M', M'' (E, k)
     inner = invariants[:, 3:]
     middle = pair.non_mortar.size - 2
     own, other = inner[:, :middle], inner[:, middle:]

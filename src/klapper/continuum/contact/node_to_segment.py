@@ -3,8 +3,9 @@
     g = (x − y₁) · Λ a/|a| ≥ 0                                                              Hesch (5.1)-(5.10)
 
 At a convex corner, where a node projects to neither of the two segments, the mean direction of both decides, so that
-there is always one answer. With two passes the nodes of the second surface meet the first one, too: that keeps them
-from passing through, but there are more conditions than the surfaces can meet, and forces may not be unique.
+there is always one answer. In a re-entrant corner a node may be held by both segments at once. With two passes the
+nodes of the second surface meet the first one, too: that keeps them from passing through, but there are more conditions
+than the surfaces can meet, and forces may not be unique.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from klapper.continuum.contact.search import nearest_segments, projection
 from klapper.continuum.contact.surface import Surface
 from klapper.mechanics.errors import InvalidModel
 
+_BENT = 1e-7  # sine of the angle from which on a corner is re-entrant
 _EDGE = 1e-3  # share of a segment up to which a node beyond an open end still meets it
 
 
@@ -66,7 +68,41 @@ class NodeSearch:
     scale: float
 
     def pair(self, position: np.ndarray, travel: float, start: np.ndarray, first: int) -> PairedNodes:
+        return self._paired(*self.partners(position, travel), position, start, first)
+
+    def in_corners(
+        self, position: np.ndarray, travel: float, start: np.ndarray, first: int, second: int
+    ) -> tuple[PairedNodes, PairedNodes]:
+        """As ``pair``, and the second segments of nodes in re-entrant corners, numbered from ``second`` on.
+
+        The first segment of a corner is the one that ends there, whichever is nearer.
+        """
         node, segment = self.partners(position, travel)
+        segment, other = self._re_entrant(node, segment, position)
+        both = other >= 0
+        return (
+            self._paired(node, segment, position, start, first),
+            self._paired(node[both], other[both], position, start, second),
+        )
+
+    def _re_entrant(
+        self, node: np.ndarray, segment: np.ndarray, position: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Both segments (k,) of the corner next to each node if it is re-entrant, else its segment and −1."""
+        own, partner = self.surface.nodes[node], self.partner
+        begin, end = (position[partner.segments[:, i]] for i in range(2))
+        later = projection(position[own], begin[segment], end[segment]) > 0.5
+        neighbour = np.where(later, partner.after[segment], partner.before[segment])
+        first, second = np.where(later, segment, neighbour), np.where(later, neighbour, segment)
+        a, b = _unit(end[first] - begin[first]), _unit(end[second] - begin[second])
+        bent = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0] < -_BENT
+        apart = ~np.any(partner.segments[neighbour] == own[:, None], axis=1)
+        both = (neighbour >= 0) & bent & apart
+        return np.where(both, first, segment), np.where(both, second, -1)
+
+    def _paired(
+        self, node: np.ndarray, segment: np.ndarray, position: np.ndarray, start: np.ndarray, first: int
+    ) -> PairedNodes:
         ends = self.partner.segments[segment]
         places = node_places(np.column_stack([self.surface.nodes[node], ends]))
         owner, weight = np.arange(len(node))[:, None], np.full((len(node), 1), self.scale)

@@ -357,6 +357,17 @@ def test_the_load_that_exceeds_the_limit_is_marked() -> None:
     assert dashed.get_linestyle() != "-"
 
 
+def test_what_a_contact_holds_is_not_drawn_as_round_off() -> None:
+    answer = frequency_response(
+        rest_of(chain([Contact("floor", normal=[0.0, 1.0, 0.0])]), ["floor"]), [0.1, 0.0, 0.0], [1.0, 2.0]
+    )
+    assert answer.valid.all()
+    moved, held = answer.plot(rows={"first": [1.0, 0.0, 0.0], "second": [0.0, 1.0, 0.0]}).axes[0].get_lines()
+    assert (moved.get_label(), held.get_label()) == ("first", "second (at rest)")
+    np.testing.assert_allclose(moved.get_ydata(), np.abs(answer.position[:, 0]))
+    assert np.isnan(held.get_ydata()).all()
+
+
 def test_nothing_holds_about_an_unstable_rest_or_in_resonance() -> None:
     falling = LinearSystem([1.0], stiffness=[-4.0])
     answer = frequency_response(rest_of(falling), [1.0], [1.0])

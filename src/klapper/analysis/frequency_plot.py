@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _MOST = 3  # coordinates drawn if no rows are given
 _SHADE = "#EFEFEF"
+_AT_REST = 1e-12  # part of the largest amplitude up to which one is round-off
 
 
 def draw_response(response: FrequencyResponse, onto: Any, rows: Mapping[str, Any] | None) -> Any:
@@ -23,8 +24,11 @@ def draw_response(response: FrequencyResponse, onto: Any, rows: Mapping[str, Any
     upper, lower = axes_of(onto, 2, ratios=(3, 2), height=5.4)
     f = response.frequencies
     lines = {name: np.abs(response.along(row)) for name, row in (rows or _largest(response)).items()}
+    least = _AT_REST * max(float(size.max(initial=0.0, where=np.isfinite(size))) for size in lines.values())
     for (name, size), colour in zip(lines.items(), colours(len(lines)), strict=True):
-        draw_held(upper, f, size, response.valid, colour, name)
+        moved = np.where(size > least, size, np.nan)
+        words = name if np.isfinite(moved).any() else f"{name} (at rest)"
+        draw_held(upper, f, moved, response.valid, colour, words)
     shade_invalid(upper, f, response.valid)
     upper.set(ylabel="amplitude / m", yscale="log")
     legend(upper)

@@ -113,7 +113,7 @@ def pipe(
             "stability": str(judged).splitlines()[0],
         },
         figures={
-            "branch": partial(draw_branch, hose=hose, flow=flow),
+            **({"branch": partial(draw_branch, hose=hose, flow=flow)} if places else {}),
             "eigenvalues": partial(draw_eigenvalues, hose=hose, flow=flow),
             "shapes": partial(draw_shapes, hose=hose, flow=flow),
             "unsupported": partial(draw_map, bare=bare),

@@ -5,6 +5,7 @@ Here, and only here, the studio meets the gallery, whose examples scenarios may 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import typer
@@ -23,7 +24,6 @@ def open_studio(folder: Path, *, port: int, browser: bool) -> None:
     )
     if browser:
         open_browser(served.address)
-    try:
+    with suppress(KeyboardInterrupt):
         served.run()
-    except KeyboardInterrupt:
-        typer.echo("The studio is closed; what ran has kept what there is.")
+    typer.echo("The studio is closed; what ran has kept what there is.")

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 import klapper
+from klapper.studies.file import read_study
+from klapper.studies.target import ExampleTarget
 from studies.study_targets import square
 
 STUDY = """\
@@ -52,9 +54,7 @@ def test_a_study_that_was_not_run_says_so(studio: Any) -> None:
 
 
 @pytest.mark.slow
-def test_a_study_of_a_file_has_a_map_for_every_output(studio: Any) -> None:
-    from klapper.studies.file import read_study
-
+def test_a_study_of_a_file_has_a_map_for_every_output(studio: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     (studio.folder / "study.toml").write_text(STUDY, encoding="utf-8")
     read_study(studio.folder / "study.toml")[0].run(workers=1, progress=False)
     assert [entry["path"] for entry in studio.get("list").json["entries"]] == ["study.toml"]
@@ -69,6 +69,14 @@ def test_a_study_of_a_file_has_a_map_for_every_output(studio: Any) -> None:
         assert answer.status == 200 and answer.headers["content-type"].startswith("image/svg+xml")
         assert b"<svg" in answer.body
     assert studio.ask(f"/{studio.token}/figure.svg?path=study.toml&figure=none").status == 404
+    monkeypatch.setattr(ExampleTarget, "code", "another version")
+    told = studio.get("study", path="study.toml").json
+    assert "another version" in told["note"] and told["counts"] == {"done": 6}
+    (studio.folder / "study.toml").touch()
+    assert (
+        studio.get("glance", path="study.toml").json["sentence"]
+        == "6 points, of another version of the code."
+    )
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from klapper.scenario import ScenarioError, read_scenario
 from klapper.studies import StudyError
 from klapper.studio.errors import StudioError
 from klapper.studio.listing import Kind, kind_of
-from klapper.studio.maps import sound, store_facts, study_of
+from klapper.studio.maps import older_points, sound, store_facts, study_of
 from klapper.studio.opened import Opened, opened
 from klapper.studio.place import Root
 
@@ -121,6 +121,8 @@ def _of_study(root: Root, name: str) -> dict[str, Any]:
         return _glance(title, "none", "Nothing is computed yet.", [f"{len(described.design)} points"])
     with sound(described.store):
         counts = described.counts()
+    if older := older_points(root, described, counts):
+        return _glance(title, "warned", f"{older} points, of another version of the code.", [])
     words = ", ".join(f"{count} points {state}" for state, count in counts.items() if count)
     kind = "failed" if counts["failed"] else "warned" if counts["missing"] else "passed"
     return _glance(title, kind, f"{words}.", [f"over {', '.join(described.design.columns)}"])

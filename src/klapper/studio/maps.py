@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from klapper.studies.file import FigureWish
 
 MOST_POINTS, MOST_FIGURES = 20_000, 12
+OLDER = "These points are of another version of the code; `klapper study` computes them with the present one."
 _PEN = Lock()  # matplotlib's style is global
 
 
@@ -110,9 +111,18 @@ def shown_study(root: Root, name: str) -> dict[str, Any]:
         return {**head, "counts": {"missing": len(study.design)}, "points": None, "figures": []}
     with sound(study.store):
         columns, units, counts = study.table(), study.units(), study.counts()
+    if older_points(root, study, counts):
+        return {**_of_store(root, head["store"]), "title": head["title"], "note": OLDER}
     points = _points(list(study.design.columns), list(study.outputs), columns, units)
     figures = [{"name": wish.name, "words": wish.caption} for wish in _wished(study, wishes)]
     return {**head, "counts": counts, "points": points, "figures": figures}
+
+
+def older_points(root: Root, study: Study, counts: Mapping[str, int]) -> int:
+    """How many points another version of the code has computed, where the present one has none."""
+    if counts["done"] or counts["failed"]:
+        return 0
+    return store_facts(root, root.name(study.store.resolve())).done
 
 
 def _of_store(root: Root, name: str) -> dict[str, Any]:
@@ -140,7 +150,7 @@ def _of_store(root: Root, name: str) -> dict[str, Any]:
 def _points(
     parameters: Sequence[str],
     outputs: Sequence[str],
-    columns: Mapping[str, Sequence[Any]],
+    columns: Mapping[str, Any],
     units: Mapping[str, str],
 ) -> dict[str, Any]:
     """Columns as plain data; at most as many points as a page can draw."""

@@ -76,6 +76,7 @@ export async function showStudy(host, { path }) {
   const counts = Object.entries(study.counts).filter(([, count]) => count).map(([state, count]) => `${count} points ${state}`).join(", ");
   host.append(heading(study.title), element("p", { class: "name path", text: path }));
   host.append(element("div", { class: `verdict ${study.glance.verdict}` }, element("strong", { text: counts ? `${counts}.` : study.glance.sentence })));
+  if (study.note) host.append(element("p", { class: "hint", text: study.note }));
   if (!study.points) {
     host.append(element("p", {}, "Nothing is computed yet: ", element("code", { text: `klapper study ${path}` }), " computes it."));
   } else {
@@ -115,9 +116,10 @@ function mapOf({ parameters, outputs, columns, units, status, left_out: leftOut 
       if (entry === null) return shade("--panel");
       return texts.length ? lineShade(texts.indexOf(entry)) : ramp(high > low ? (entry - low) / (high - low) : 0.5);
     };
-    const code = texts.length ? (entry) => String(texts.indexOf(entry) + 1) : null;
+    const short = texts.every((text) => text.length <= 4);
+    const code = texts.length ? (entry) => (short ? entry : String(texts.indexOf(entry) + 1)) : null;
     now = { x, y, value, state, colour, code, cells: grid <= 1.5 * x.length, names: { x: label(wish.x), y: label(wish.y), value: label(wish.value) } };
-    legend.replaceChildren(...(texts.length ? texts.map((text, k) => key(lineShade(k), `${k + 1} ${text}`)) : scale(low, high, label(wish.value))));
+    legend.replaceChildren(...(texts.length ? texts.map((text, k) => key(lineShade(k), short ? text : `${k + 1} ${text}`)) : scale(low, high, label(wish.value))));
     if (value.includes(null)) legend.append(element("span", { class: "key", text: "× without a value" }));
   };
   const draw = () => {
@@ -169,6 +171,7 @@ function key(colour, text) {
 }
 
 function scale(low, high, name) {
+  if (!(low <= high)) return [element("span", { text: `${name}: no values yet` })];
   return [element("span", { text: brief(low, 3) }), element("span", { class: "ramp" }), element("span", { text: brief(high, 3) }), element("span", { text: name })];
 }
 

@@ -42,6 +42,16 @@ def test_iteration_gives_what_factors_give(h: float, monkeypatch: pytest.MonkeyP
     assert not np.any(solve(np.zeros(len(right))))
 
 
+@pytest.mark.parametrize("size", [1e-18, 1e18])
+def test_the_size_of_the_right_hand_side_does_not_matter(size: float) -> None:
+    """As in the last round of Newton's method, whose residual is all rounding."""
+    matrix = matrix_of_a_step(body(6), 1e-3)
+    right = np.random.default_rng(0).standard_normal(matrix.shape[0])
+    solve = Iterated(matrix, matrix.diagonal())
+    np.testing.assert_allclose(solve(size * right), size * solve(right), rtol=1e-8)
+    assert solve._factors is None
+
+
 def test_large_bodies_in_space_are_iterated_and_others_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(krylov, "_LARGE", 500)
     world = body(6)

@@ -63,16 +63,16 @@ class Iterated:
         if size == 0.0 or not np.isfinite(size):
             return np.zeros_like(right) if size == 0.0 else None
         scaled = LinearOperator(self.rows.shape, matvec=lambda x: self._scale * x, dtype=float)
-        found = np.zeros_like(right)
+        unit, found = right / size, np.zeros_like(right)  # scipy takes small products for a breakdown
         for last in (False, True):
             rounds = self._worthwhile - _FEW if last else _FEW
             if rounds <= 0:
                 break
             with np.errstate(all="ignore"):
-                found, _ = bicgstab(self.rows, right, x0=found, rtol=_ACCURATE, maxiter=rounds, M=scaled)
-                left = np.linalg.norm(right - self.rows @ found)
-            if left <= 10.0 * _ACCURATE * size:  # rounding may leave a little more
-                return found
+                found, _ = bicgstab(self.rows, unit, x0=found, rtol=_ACCURATE, maxiter=rounds, M=scaled)
+                left = np.linalg.norm(unit - self.rows @ found)
+            if left <= 10.0 * _ACCURATE:  # rounding may leave a little more
+                return size * found
         return None
 
     @cached_property

@@ -9,20 +9,25 @@ from __future__ import annotations
 
 import resource
 import shutil
+import sqlite3
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import klapper
+from benchmarks.studies.fairness import Window, windowed
 from benchmarks.studies.targets import busy, nothing
 from benchmarks.tables import Table, duration
 from klapper.studies import grid
 from klapper.studies.vielsack import drift
 
 CODE = "benchmark"
+FIRST = 20  # points after which workers have started
 
 
 @dataclass(frozen=True)
@@ -74,11 +79,13 @@ def study_cost(
 
 @dataclass(frozen=True)
 class MapCost:
-    """Seconds of the study's process and of the workers, and bytes in the store, for one point."""
+    """For one point: seconds of the study's process and of the workers, bytes in the store, bytes of memory."""
 
     own: float
     workers: float
     size: float
+    memory: float
+    clock: float
 
 
 def million(side: int) -> tuple[Table, MapCost]:
@@ -86,12 +93,14 @@ def million(side: int) -> tuple[Table, MapCost]:
     outputs = ["drift", "motion_type"]
     start, _ = study_cost(drift, {"A": [0.5, 0.6], "B": [1.6, 1.7, 1.8]}, outputs, 2, vectorised=True)
     over = {"A": grid(0.001, 0.999, side), "B": grid(0.01, 5.0, side)}
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     whole, size = study_cost(drift, over, outputs, 2, vectorised=True)
     count, net = side * side, whole - start
-    each = MapCost(net.own / count, net.workers / count, size / count)
+    grown = 1024.0 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    each = MapCost(net.own / count, net.workers / count, size / count, grown / count, whole.clock)
     table = Table(
         "Vielsack's map, two workers",
-        ("points", "clock", "of which start", "study per point", "workers per point", "store per point"),
+        ("points", "clock", "of which start", "study per point", "workers per point", "store", "memory"),
     )
     table.add(
         f"{count}",
@@ -99,32 +108,68 @@ def million(side: int) -> tuple[Table, MapCost]:
         f"{start.clock:.0f} s",
         duration(each.own),
         duration(each.workers),
-        f"{each.size:.0f} bytes",
+        f"{each.size:.0f} bytes per point",
+        f"{each.memory:.0f} bytes per point",
     )
     return table, each
 
 
-def efficiency(count: int) -> tuple[Table, float]:
-    """Points of about a millisecond with two workers, against the same points in one process."""
-    alone = cost(lambda: [busy(x) for x in grid(0.0, 1.0, count)])
-    start, _ = study_cost(busy, {"x": grid(2.0, 3.0, 4)}, ["value"], 2)
-    one, _ = study_cost(busy, {"x": grid(0.0, 1.0, count)}, ["value"], 1)
-    two, _ = study_cost(busy, {"x": grid(0.0, 1.0, count)}, ["value"], 2)
-    net = two - start
-    reached = alone.total / net.total
-    table = Table("Points of a millisecond", ("", "processor", "clock", "ratio of processor times"))
-    table.add("the function alone, in a loop", f"{alone.total:.2f} s", f"{alone.clock:.1f} s", "1")
-    table.add(
-        "a study in this process",
-        f"{one.total:.2f} s",
-        f"{one.clock:.1f} s",
-        f"{alone.total / one.total:.3f}",
+@dataclass(frozen=True)
+class Pair:
+    """One worker and two workers, one after the other."""
+
+    one: Window
+    two: Window
+
+    @property
+    def efficiency(self) -> float:
+        return self.one.clock / (2.0 * self.two.clock)
+
+    @property
+    def fair_efficiency(self) -> float:
+        return self.one.fair / (2.0 * self.two.fair)
+
+
+def efficiency(count: int, pairs: int) -> tuple[Table, list[Pair]]:
+    """Points of about a millisecond in this process and by two workers, in turns, after the first points are there."""
+    done = [Pair(_window(count, 1), _window(count, 2)) for _ in range(pairs)]
+    table = Table(
+        "Two workers against one, points of a millisecond",
+        ("pair", "load", "one, per point", "two, per point", "efficiency", "fair efficiency"),
     )
-    table.add(
-        "a study with two workers, started", f"{net.total:.2f} s", f"{two.clock:.1f} s", f"{reached:.3f}"
+    for number, pair in enumerate(done, 1):
+        table.add(
+            str(number),
+            f"{pair.two.load:.1f}",
+            duration(pair.one.clock),
+            duration(pair.two.clock),
+            f"{pair.efficiency:.3f}",
+            f"{pair.fair_efficiency:.3f}",
+        )
+    clock, fair = (
+        median(values) for values in zip(*((p.efficiency, p.fair_efficiency) for p in done), strict=True)
     )
-    table.add("start of two workers", f"{start.total:.2f} s", f"{start.clock:.1f} s", "–")
-    return table, reached
+    table.add("median", "", "", "", f"{clock:.3f}", f"{fair:.3f}")
+    return table, done
+
+
+def _window(count: int, workers: int) -> Window:
+    folder = Path(tempfile.mkdtemp())
+    study = klapper.study(
+        busy, over={"x": grid(0.0, 1.0, count)}, outputs=["value"], store=folder / "s", code=CODE
+    )
+
+    def stored() -> int:
+        try:
+            with closing(sqlite3.connect(f"file:{folder}/s/study.sqlite?mode=ro", uri=True)) as base:
+                return int(base.execute("SELECT count(*) FROM points").fetchone()[0])
+        except sqlite3.OperationalError:  # nothing there yet
+            return 0
+
+    try:
+        return windowed(lambda: study.run(workers=workers, progress=False), stored, count, FIRST)
+    finally:
+        shutil.rmtree(folder)
 
 
 def overhead(count: int) -> tuple[Table, float]:

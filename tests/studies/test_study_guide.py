@@ -36,6 +36,33 @@ def test_the_file_of_the_page_describes_a_study(tmp_path: Path) -> None:
     assert [wish.kind for wish in wishes] == ["map"]
 
 
+def test_the_other_file_of_the_page_draws_panels(tmp_path: Path) -> None:
+    from klapper.studies.file import read_study
+
+    path = tmp_path / "study.toml"
+    small = snippets("toml")[1].replace("count = 22", "count = 2").replace("count = 121", "count = 3")
+    path.write_text(small, encoding="utf-8")
+    study, wishes = read_study(path)
+    assert study.run(workers=1).counts() == {"done": 24, "failed": 0, "missing": 0}
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    wishes[0].draw(study, figure)
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles == [f"centre / m = {centre}" for centre in (0.9, 1.1, 1.3, 1.5)]
+
+
+def test_the_maps_of_the_page_are_all_there_are() -> None:
+    from klapper.studies.maps import MAPS
+
+    text = PAGE.read_text(encoding="utf-8")
+    for name, shipped in MAPS.items():
+        assert f"| `{name}` | `klapper.studies.{shipped.module}.{shipped.name}` |" in text
+        assert shipped.function.__name__ == shipped.name
+    for image in re.findall(r"\(images/(studies_\w+\.png)\)", text):
+        assert (PAGE.parent / "images" / image).stat().st_size > 10_000
+
+
 def test_the_schema_of_the_page_is_that_of_the_store(tmp_path: Path) -> None:
     import sqlite3
 

@@ -181,7 +181,7 @@ def _boundaries(study: Study, x: str, y: str, onto: Canvas) -> Any:
             found[x][own],
             found[y][own],
             ".",
-            markersize=3,
+            markersize=4,
             color=colour,
             label=f"{pair[0]} | {pair[1]}",
         )

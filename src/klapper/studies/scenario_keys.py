@@ -71,7 +71,7 @@ def entered(
     new = [name for name, value in values.items() if name not in known or value != known[name]]
     for name in sorted(new, key=lambda name: (name not in places, name)):  # whole lists before their entries
         *way, last = places.get(name) or resolved(made, name)
-        within = made
+        within: Any = made
         for key in way:
             within = within.setdefault(key, {}) if isinstance(within, dict) else within[key]
         within[last] = values[name]

@@ -13,11 +13,13 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
+import klapper
 from klapper.cli_scenario import example_in
 from klapper.results import read
 from klapper.scenario import starter
 from klapper.studio.serve import prepare
 from results.motions import bouncing_ball
+from studies.study_targets import square
 
 SHOTS = os.environ.get("KLAPPER_SHOTS")  # a folder for pictures to look at
 PATIENCE = 180  # s; a run compiles its kernels once
@@ -257,6 +259,28 @@ def test_a_draft_survives_and_a_change_on_disk_is_noticed(page: Page) -> None:
     page.find("button", "Take the one on the disk").click()
     page.find(".saved", "saved")
     assert page.driver.execute_script("return document.querySelector('textarea').value") == "# theirs\n"
+
+
+def test_a_study_is_a_map_that_tells_its_points(page: Page) -> None:
+    over = {"x": [0.0, 0.25, 0.5, 0.75], "y": [1.0, 2.0, 3.0]}
+    made = klapper.study(square, over=over, outputs=["value", "side"], store=page.folder / "squares")
+    made.run(workers=1, progress=False)
+    page.go("#/")
+    page.find(".entry a.title", "Points of").click()
+    page.find(".verdict", "12 points done.")
+    canvas = page.find('canvas[aria-label^="Map of value over x and y"]')
+    canvas.send_keys(Keys.ARROW_RIGHT)
+    spoken = canvas.find_element(By.XPATH, "ancestor::div[@class='plot']/following-sibling::output")
+    told = dict(part.split(": ") for part in spoken.get_attribute("textContent").split("; "))
+    assert float(told["value"]) == float(told["x"]) ** 2 + float(told["y"])
+    Select(page.find(".controls select")).select_by_visible_text("side")
+    page.find('canvas[aria-label^="Map of side over x and y"]')
+    assert page.find(".map-legend").text.split("\n") == ["1 left", "2 right"]
+    page.find("summary", "The points as a table").click()
+    assert (
+        len(page.driver.find_elements(By.CSS_SELECTOR, '[aria-label="Points of the study"] tbody tr')) == 12
+    )
+    page.shoot("study")
 
 
 def test_everything_can_be_reached_with_the_keyboard(page: Page) -> None:

@@ -50,7 +50,7 @@ def test_progress_and_log_are_told_apart(jobs: Jobs, until: Callable[..., Any]) 
     job = jobs.start("my.toml", "out")
     until(lambda: job.share == 0.25)
     told = job.told(10)
-    assert told["log"] == ["begun run my.toml --out out"]
+    assert told["log"] == ["begun run ./my.toml --out=./out"]
     assert (told["state"], told["now"], told["facts"]) == ("running", "0.25 s", "step 1")
     jobs.cancel(job.number)
     until(lambda: job.ended)
@@ -120,6 +120,20 @@ def test_a_scenario_with_a_mistake_is_refused_by_the_run(studio: Any, until: Cal
     job = until(lambda: (told := studio.get("job", number=str(number)).json)["state"] != "running" and told)
     assert job["state"] == "refused"
     assert "run.until is -2.0; allowed are times after 0 s." in job["log"][-1]
+
+
+def test_nothing_in_the_folder_is_executed_and_no_name_is_an_option(
+    studio: Any, until: Callable[..., Any]
+) -> None:
+    trap = "from pathlib import Path\nPath('caught').touch()\n"
+    for name in ("typer.py", "tomllib.py", "klapper.py", "numpy.py", "sitecustomize.py"):
+        (studio.folder / name).write_text(trap, encoding="utf-8")
+    text = starter("linear").replace("until = 2.0", "until = -2.0")
+    (studio.folder / "--export=x.toml").write_text(text, encoding="utf-8")
+    number = studio.post("start", {"path": "--export=x.toml", "out": "--debug"}).json["number"]
+    job = until(lambda: (told := studio.get("job", number=str(number)).json)["state"] != "running" and told)
+    assert job["state"] == "refused" and "run.until is -2.0" in job["log"][-1]
+    assert not (studio.folder / "caught").exists()
 
 
 @pytest.mark.slow

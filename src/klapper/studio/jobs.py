@@ -28,7 +28,7 @@ from typing import IO, Any
 from klapper.studio.errors import StudioError
 
 MOST_LINES, MOST_KEPT = 2000, 50
-COMMAND = (sys.executable, "-m", "klapper.cli")
+COMMAND = (sys.executable, "-P", "-m", "klapper.cli")  # -P: nothing in the folder is imported
 WINDOW = 60.0  # seconds over which the time left is estimated
 _STATES = {0: "complete", 1: "failed", 130: "interrupted"}
 
@@ -140,7 +140,7 @@ class Jobs:
                 raise StudioError(f"A run is being written into '{out}': give another folder.", 409)
             if len(running) >= self.at_once:
                 raise StudioError(f"{len(running)} runs are under way: wait for one, or cancel one.", 409)
-            words = ["run", scenario, "--out", out, *(["--overwrite"] if overwrite else [])]
+            words = ["run", f"./{scenario}", f"--out=./{out}", *(["--overwrite"] if overwrite else [])]
             job = Job(next(self._numbers), scenario, out, self._process(words))
             self._jobs[job.number] = job
             self._forget()

@@ -1,7 +1,7 @@
 // The studio: reads the address, shows the view it names, keeps an eye on runs under way. Texts are set as text only.
 
 import { PANELS, element } from "./charts.js";
-import { ask, heading, route, speak, trouble } from "./api.js";
+import { ask, heading, route, trouble } from "./api.js";
 import { showCompare } from "./compare.js";
 import { showJob } from "./job.js";
 import { showList } from "./list.js";
@@ -46,10 +46,7 @@ async function show({ first = false } = {}) {
   const title = host.querySelector("h1");
   document.title = `${title?.textContent ?? "Runs"} · klapper studio`;
   scrollTo(0, 0);
-  if (!first) {
-    title?.focus({ preventScroll: true });
-    speak(title?.textContent ?? "");
-  }
+  if (!first) title?.focus({ preventScroll: true }); // a screen reader begins there
 }
 
 // A line in the head of the page while something runs.

@@ -8,11 +8,6 @@ from typing import Annotated
 import typer
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command ``klapper export``."""
-    app.command()(export)
-
-
 def export(
     path: Annotated[
         Path, typer.Argument(help="A run.h5, or the folder that holds one or an unfinished run.")

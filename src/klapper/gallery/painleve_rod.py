@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from klapper.mechanics import FunctionSystem
     from klapper.mechanics.acceleration import AccelerationProblem
+    from klapper.report import Scene
     from klapper.results import Run
 
 CLEARLY = 1e-6  # of its terms: A or b so small decides nothing
@@ -238,6 +239,20 @@ def painleve_rod(
             "jump": partial(_draw_jump, rod=rod, until=until, step=step),
             **run_figures(run, "contact-states", "energy"),
         },
+        scenes={"run": partial(_scene, rod, run)},
+    )
+
+
+def _scene(rod: Rod, run: "Run") -> "Scene":
+    """The rod on its floor."""
+    from klapper.report import Scene, Shape, frame_times, moved
+
+    time = frame_times(run)
+    x, y, angle = run.position_at(time).T
+    line = moved([[-rod.half, 0.0], [rod.half, 0.0]], x, y, angle)
+    floor = [[[x.min() - rod.length, 0.0], [x.max() + rod.length, 0.0]]]
+    return Scene(
+        time, [Shape("floor", floor, "line", faint=True), Shape("rod", line, "line")], caption="The rod."
     )
 
 

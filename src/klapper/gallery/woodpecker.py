@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from klapper.mechanics import LinearSystem
+    from klapper.report import Scene
     from klapper.results import Run
 
 CONTACTS = ("beak", "lower edge", "upper edge")
@@ -270,7 +271,29 @@ def woodpecker(
             "contact-forces": partial(_draw_forces, run=shown[0]),
             "energy": run_figures(run)["energy"],
         },
+        scenes={"run": partial(_scene, toy, run)},
     )
+
+
+def _scene(toy: Toy, run: "Run") -> "Scene":
+    """The toy as an eye sees it that falls with the sleeve."""
+    from klapper.report import Scene, Shape, disc, frame_times, moved, rectangle
+
+    time = frame_times(run)
+    _, sleeve, bird = run.position_at(time).T
+    spring = np.column_stack([np.full(len(time), toy.l_M), toy.l_M * sleeve])
+    centre = spring + np.column_stack([np.full(len(time), toy.l_G), toy.l_G * bird])
+    beak = centre + np.column_stack([-toy.l_S - toy.h_S * bird, toy.h_S - toy.l_S * bird])
+    height = 4.0 * (toy.h_M + toy.h_S)
+    arm = np.stack([np.zeros_like(spring), spring, centre], axis=1)
+    shapes = [
+        Shape("pole", moved(rectangle(2.0 * toy.r_0, height), 0.0, 0.0), faint=True),
+        Shape("sleeve", moved(rectangle(2.0 * toy.r_M, 2.0 * toy.h_M), 0.0, 0.0, sleeve)),
+        Shape("spring", arm, "line", faint=True),
+        Shape("bird", moved(disc(0.4 * toy.h_S), centre[:, 0], centre[:, 1], bird)),
+        Shape("beak", np.stack([centre, beak], axis=1), "line"),
+    ]
+    return Scene(time, shapes, caption="The toy, seen by an eye that falls with the sleeve.")
 
 
 def _require_play(toy: Toy, bird_angle: float) -> None:

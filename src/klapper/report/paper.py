@@ -10,7 +10,7 @@ The same drawing gives the same bytes.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,18 @@ _METADATA: dict[str, dict[str, Any]] = {
     "eps": {"Creator": "klapper"},
     "png": {"Software": None},
 }
+_SMALLEST = 0.65  # share of the usual size of letters
+_SIZES = (
+    *(
+        "font.size",
+        "axes.titlesize",
+        "axes.labelsize",
+        "xtick.labelsize",
+        "ytick.labelsize",
+        "legend.fontsize",
+    ),
+    *("lines.linewidth", "lines.markersize"),
+)
 _TEXTS = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "klapper"}
 
 
@@ -33,7 +45,7 @@ def write_figure(
     """Draw into an empty figure and write it; the ending of ``path`` says how: .pdf, .svg, .eps or .png.
 
     ``drawing``  function of a figure, such as ``run.plot.gaps`` or a figure of an example
-    ``width``    [inch]; None: that of the style. The height keeps its share.
+    ``width``    [inch]; None: that of the style, 6 inches
     ``wanted``   further arguments of the drawing
     """
     file = Path(path)
@@ -46,6 +58,15 @@ def write_figure(
     return file
 
 
+def _resized(style: Mapping[str, Any], width: float) -> dict[str, Any]:
+    """A figure of this width, with smaller letters and lines where it is narrow."""
+    wide, high = style["figure.figsize"]
+    share = width / wide
+    smaller = min(max(share, _SMALLEST), 1.0)
+    sizes = {name: smaller * style[name] for name in _SIZES}
+    return {"figure.figsize": (width, high * max(share, _SMALLEST)), **sizes}
+
+
 def drawn(drawing: Callable[..., Any], kind: str, *, width: float | None = None, **wanted: Any) -> bytes:
     """The content of such a file of the ``kind`` "pdf", "svg", "eps" or "png"."""
     import matplotlib
@@ -54,11 +75,12 @@ def drawn(drawing: Callable[..., Any], kind: str, *, width: float | None = None,
     from klapper.report.figures import STYLE
 
     with matplotlib.rc_context(fname=STYLE), matplotlib.rc_context(_TEXTS):
+        if width is not None:
+            matplotlib.rcParams.update(_resized(matplotlib.rcParams, width))
         figure = Figure(layout="constrained")
         drawing(onto=figure, **wanted) if wanted else drawing(figure)
         if width is not None:
-            old, height = figure.get_size_inches()
-            figure.set_size_inches(width, height * width / old)
+            figure.set_figwidth(width)
         content = io.BytesIO()
         figure.savefig(content, format=kind, metadata=_METADATA[kind])
     return content.getvalue()

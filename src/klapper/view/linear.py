@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _STATIONS = 41  # along a beam
 _SLENDER = 0.2  # height over length above which a beam is shown as a line
-_MOST_MASSES, _FEW = 300, 12
+_MOST_MASSES, _FEW, _ELEMENTS = 300, 12, 5
 _CELL, _MASS = (
     3.0,
     1 / 3,
@@ -93,7 +93,11 @@ def reduced_picture(whole: Picture, basis: Any) -> Picture:
 def row_picture(system: LinearSystem) -> Picture | None:
     """Coordinates as masses in a row, with the springs between them and the stops; None if they are no masses."""
     size = system.size
-    if size > _MOST_MASSES or not _diagonal(system.mass_matrix) or system.coordinates[0].startswith("mode"):
+    if (
+        size > _MOST_MASSES
+        or not _own_masses(system.mass_matrix)
+        or any(name.startswith("mode") for name in system.coordinates)
+    ):
         return None
     places = _masses(system.coordinates)
     count = places[-1][0] + 1
@@ -190,7 +194,8 @@ def _row_springs(stiffness: Any, places: list[tuple[int, int]], cell: float, wid
         if matrix[i].sum() > 1e-9 * scale:
             way = np.array([0.0, -1.0, 0.0]) if axis else np.array([-1.0, 0.0, 0.0])
             start = np.array([cell * mass, 0.0, 0.0]) + 0.5 * width * way
-            ends = [start + (cell - 1.2 * width) * way, start]
+            below = [0.0, -0.3 * width, 0.0] if mass and not axis else [0.0, 0.0, 0.0]  # not on other springs
+            ends = [start + (cell - 1.2 * width) * way + below, start + below]
             parts.append(_moving(f"spring {i + 1}", "spring", ends, [[], [(i, axis)]]))
     return parts
 
@@ -213,7 +218,9 @@ def _stops(system: LinearSystem, places: list[tuple[int, int]], cell: float, wid
     return parts
 
 
-def _diagonal(matrix: Any) -> bool:
+def _own_masses(matrix: Any) -> bool:
+    """Whether each coordinate has a mass of its own, or shares it with its neighbours in a chain of elements."""
     entries = sparse.coo_array(matrix)
     row, column = entries.coords
-    return not np.any(entries.data[row != column])
+    reach = int(np.abs(row - column)[entries.data != 0.0].max(initial=0))
+    return reach == 0 or (reach == 1 and matrix.shape[0] >= _ELEMENTS)

@@ -179,7 +179,7 @@ def _within(numbers: np.ndarray, end: int) -> bool:
 
 def _plain_part(part: Part) -> dict[str, Any]:
     """What differs from the usual."""
-    kept = {"name": part.name, "kind": part.kind}
+    kept: dict[str, Any] = {"name": part.name, "kind": part.kind}
     for each in fields(part)[2:]:
         value = getattr(part, each.name)
         if isinstance(value, tuple):

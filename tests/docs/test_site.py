@@ -1,35 +1,11 @@
 """The whole site, built as `make docs` builds it: strict, offline, with every public name and every formula."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from built_site import external_addresses
-from doc_pages import ROOT
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
-        cwd=ROOT,
-        env={
-            **os.environ,
-            "NO_MKDOCS_2_WARNING": "1",
-            "http_proxy": "http://127.0.0.1:9",
-            "https_proxy": "http://127.0.0.1:9",
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder
 
 
 def test_nothing_is_fetched_from_the_network(site: Path) -> None:

@@ -23,7 +23,7 @@ from klapper.continuum import (
 from klapper.mechanics import Contact, InvalidModel, LinearSystem, Ramp
 from klapper.schemes import EnergyMomentum, HardContact, PenaltyContact, QuasiStatic
 from klapper.schemes.base import StepFailed
-from klapper.schemes.contact_rounds import ContactRounds
+from klapper.schemes.contact_rounds import ContactRounds, _Round
 from klapper.schemes.held_contacts import FORWARD, OPEN, STICK, GapTargets, HeldContacts
 from klapper.schemes.newton import Newton
 from klapper.simulate import SimulationFailed, simulate
@@ -247,10 +247,29 @@ def test_a_step_whose_kept_partners_leave_an_overlap_is_refused():
     rounds = ContactRounds(
         HardContact(), world, start, 2e-3, 2e-3, "between", scheme.newton, lambda contacts: None
     )
-    assert rounds._overlap(start.position) == 0.0
+    rounds.travel = 0.2
+    assert rounds._overlap(rounds._paired(start.position), start.position, 1e-9) == 0.0
     deep = start.position + 0.01 * world.start.velocity  # each by 0.1 m, 0.05 m apart before
     with pytest.raises(StepFailed, match="would overlap by"):
-        rounds._overlap(deep)
+        rounds._overlap(rounds._paired(deep), deep, 1e-9)
+
+
+def test_gaps_are_not_held_where_parts_overlap_at_the_start():
+    """As with a partner that is new to a node, whose line it was behind: held there it would stay inside."""
+    world = rings(NodeToSegment)
+    start = EnergyMomentum(2e-3).init(world)
+    deep = replace(start, position=start.position + 0.01 * world.start.velocity)
+    for energy in ("consistent", "gradient"):
+        rounds = ContactRounds(
+            HardContact(energy), world, deep, 2e-3, 2e-3, "between", Newton(), lambda contacts: None
+        )
+        pairing = rounds._paired(deep.position)
+        k = len(pairing.which)
+        every, none = np.ones(k, dtype=bool), np.zeros(k)
+        now = _Round(pairing, every.astype(np.int8) * STICK, none, none, every, none)
+        before = pairing.gaps(deep.position)
+        assert before.min() < -1e-2
+        assert np.allclose(rounds._held(now).targets.target, np.maximum(before, 0.0), atol=1e-9)
 
 
 def test_a_step_that_finds_no_states_is_done_in_halves_that_keep_everything(monkeypatch):

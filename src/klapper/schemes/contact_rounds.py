@@ -152,8 +152,8 @@ class ContactRounds:
             polish = False
             if lasting:
                 worst = max(residual, self._violation(contacts, q, normal, tangential))
-                if stage >= _KEPT:
-                    worst = max(worst, self._overlap(q))
+                checked = self._paired(q) if stage >= _KEPT else fresh
+                worst = max(worst, self._overlap(checked, q, max(self.rule.tolerance, 2.0 * residual)))
                 return Settled(
                     x,
                     equations,
@@ -197,7 +197,8 @@ class ContactRounds:
             targets = GapTargets(zero + now.ease, zero)
         else:
             gaps = now.pairing.gaps(self.before.position)
-            targets = GapTargets.of(self.rule.energy, gaps, now.plain, now.pairing.held)
+            plain = now.plain & self._apart(now.pairing, gaps)
+            targets = GapTargets.of(self.rule.energy, gaps, plain, now.pairing.held)
             targets = replace(targets, target=targets.target + now.ease)
         wedged = None
         numbers = self._numbers(now.pairing)
@@ -206,6 +207,10 @@ class ContactRounds:
         return HeldContacts(
             now.pairing, now.states, targets, self.before.position, self.h, self.where, wedged
         )
+
+    def _apart(self, pairing: ContactPairing, gaps: np.ndarray) -> np.ndarray:
+        """Where (k,) contacts may be held as they were: not where parts overlap, as far as they may part at all."""
+        return pairing.held | (gaps >= -self.rule.tolerance * self._length(self.before.position))
 
     def _numbers(self, pairing: ContactPairing) -> np.ndarray:
         """(k,) of contacts in the system: both of a node in a corner have one."""
@@ -261,6 +266,7 @@ class ContactRounds:
         where they were; contacts of the step before are let go; what overlaps may do so for some rounds more."""
         gaps = now.pairing.gaps(self.before.position)
         bent = (now.states != OPEN) & ~now.plain & (contacts.targets.start != gaps)
+        bent &= self._apart(now.pairing, gaps)
         if self.rule.energy in ("consistent", "gradient") and self.where == "between" and np.any(bent):
             self.notes["gaps held"] = (
                 f"at {self.t1:.6g} s gaps of {int(bent.sum())} contact(s) could not close without work and were held"
@@ -317,11 +323,10 @@ class ContactRounds:
             worst = max(worst, float(np.max(power / (force * length), initial=0.0)))
         return worst
 
-    def _overlap(self, q: np.ndarray) -> float:
-        """How far contacts overlap, relative, when partners are looked up once more that were kept on the way."""
-        found = self._paired(q)
-        deepest = float(-found.gaps(q)[~found.held].min(initial=0.0))
-        if deepest > self.rule.tolerance * self._length(q):
+    def _overlap(self, pairing: ContactPairing, q: np.ndarray, allowed: float) -> float:
+        """How far contacts overlap at the end of a step, relative; refused above what is ``allowed``."""
+        deepest = float(-pairing.gaps(q)[~pairing.held].min(initial=0.0))
+        if deepest > allowed * self._length(q):
             raise StepFailed(
                 f"at {self.before.time:.6g} s partners in the step of {self.h:.3g} s keep changing, and parts would "
                 f"overlap by {deepest:.3g} m; use a smaller step or a finer mesh."

@@ -102,6 +102,19 @@ def command(line: str, place: str) -> None:
     assert done.returncode == 0, f"{place}: {line}\n{done.stdout[-1000:]}{done.stderr[-1000:]}"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page", [name for name in ELSEWHERE if any(b.language == "console" for b in blocks(ROOT / name))]
+)
+def test_the_commands_of_pages_followed_elsewhere_run(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for block in blocks(ROOT / page):
+        if block.language == "console" and block.executed:
+            follow(block, {}, f"{page}, line {block.line}")
+
+
 @pytest.mark.parametrize("page", ELSEWHERE)
 def test_pages_followed_elsewhere_are(page: str) -> None:
     assert (ROOT / page).exists()

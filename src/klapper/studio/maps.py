@@ -112,7 +112,7 @@ def shown_study(root: Root, name: str) -> dict[str, Any]:
     with sound(study.store):
         columns, units, counts = study.table(), study.units(), study.counts()
     if older_points(root, study, counts):
-        return {**_of_store(root, head["store"]), "title": head["title"], "note": OLDER}
+        return {**_of_store(root, root.name(study.store.resolve())), "title": head["title"], "note": OLDER}
     points = _points(list(study.design.columns), list(study.outputs), columns, units)
     figures = [{"name": wish.name, "words": wish.caption} for wish in _wished(study, wishes)]
     return {**head, "counts": counts, "points": points, "figures": figures}

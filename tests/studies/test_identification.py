@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import klapper
-from klapper.studies.identification import SPEEDS, identify, predicted, recovered, simulated
+from klapper.studies.identification import SPEEDS, Damage, Signals, identify, predicted, recovered, simulated
 
 NOISE = 2e-6  # m
 
@@ -17,9 +17,14 @@ def test_marching_in_time_agrees_with_the_prediction() -> None:
     assert np.abs(signals.gaps - known).max() < 1e-5 * np.abs(known).max()
 
 
-def test_length_and_centre_are_recovered_within_their_interval() -> None:
+@pytest.fixture(scope="module")
+def identified() -> tuple[Signals, Damage]:
     signals = simulated(0.9, 1.2, noise=NOISE, generator=np.random.default_rng(11))
-    damage = identify(signals)
+    return signals, identify(signals)
+
+
+def test_length_and_centre_are_recovered_within_their_interval(identified: tuple[Signals, Damage]) -> None:
+    signals, damage = identified
     assert damage.covers(0.9, 1.2).all()
     assert damage.noise == pytest.approx(
         NOISE, rel=4.0 / np.sqrt(2.0 * signals.gaps.size)
@@ -27,10 +32,9 @@ def test_length_and_centre_are_recovered_within_their_interval() -> None:
     assert np.all(np.diff(damage.interval, axis=1)[:, 0] < [1e-3, 0.05])
 
 
-def test_the_covariance_is_that_of_the_linearised_problem() -> None:
+def test_the_covariance_is_that_of_the_linearised_problem(identified: tuple[Signals, Damage]) -> None:
     """s² (JᵀJ)⁻¹ with J by differences of the prediction, at twice the step."""
-    signals = simulated(0.9, 1.2, noise=NOISE, generator=np.random.default_rng(3))
-    damage = identify(signals)
+    damage = identified[1]
     length, centre = damage.estimate
     columns = []
     for step in (np.array([2e-3, 0.0]), np.array([0.0, 2e-3])):

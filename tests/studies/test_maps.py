@@ -207,20 +207,18 @@ def test_regimes_need_modes_that_breathe(tmp_path: Path) -> None:
     assert np.array_equal(long.regime.sel(modes=12), long.regime.sel(modes=24))
 
 
-@pytest.mark.parametrize(
-    "counts", [[3, 6], pytest.param([3, 6, 10, 15], marks=pytest.mark.slow)], ids=["few", "many"]
-)
-def test_a_rocking_beam_converges_with_its_modes(tmp_path: Path, counts: list[int]) -> None:
+@pytest.mark.slow
+def test_a_rocking_beam_converges_with_its_modes(tmp_path: Path) -> None:
     """Example 5.7: first rise of the left end, of another program, to its printed digits (implicit Euler, 20 µs)."""
     printed = {3: 6.95e-3, 6: 7.22e-3, 10: 7.32e-3, 15: 7.37e-3}
     study = klapper.study(
         "rocking-beam",
-        over={"modes": counts},
+        over={"modes": list(printed)},
         fixed={"until": 0.3},
         outputs=["first_max_A"],
         store=tmp_path / "s",
     ).run(workers=1)
-    assert study.table()["first_max_A"] == pytest.approx([printed[count] for count in counts], abs=1e-5)
+    assert study.table()["first_max_A"] == pytest.approx(list(printed.values()), abs=1e-5)
 
 
 def test_natural_frequencies_converge_with_fourth_order(tmp_path: Path) -> None:

@@ -36,11 +36,11 @@ $(READY): constraints.txt pyproject.toml
 	@test -f $@ || $(PYTHON) -m venv --clear $(VENV)
 	@rm -f $@ $(BENCH_READY)
 	@$(PIP) pip setuptools
-	@$(PIP) --no-build-isolation --editable '.[dev,docs]'
+	@$(PIP) --no-build-isolation --editable '.[dev,docs,studio]'
 	@echo "$(CURDIR)" > $@
 
 $(BENCH_READY): $(READY)
-	@$(PIP) --no-build-isolation --editable '.[dev,docs,bench]'
+	@$(PIP) --no-build-isolation --editable '.[dev,docs,studio,bench]'
 	@touch $@
 
 demo: env

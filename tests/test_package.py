@@ -138,6 +138,7 @@ ARROWS = {
         "simulate",
         "structures",
     },
+    "studio": {"report", "results", "scenario", "studies"},
 }
 
 

@@ -27,6 +27,7 @@ _ROOMS = (
     "report",
     "scenario",
     "studies",
+    "studio",
 )
 
 __all__ = ["__version__", "study", *_ROOMS]

@@ -38,6 +38,7 @@ SLOW = {
     "docs/analysis_periodic.md",
     "docs/first_rattling_system.md",
     "docs/how_to.md",
+    "docs/studio.md",
     "docs/undetermined_block.md",
 }
 

@@ -46,6 +46,13 @@ def test_slices_and_boundaries(circle: klapper.studies.Study) -> None:
     assert np.hypot(*dots.get_data()) == pytest.approx(1.0, abs=1e-3)
 
 
+def test_boundaries_on_a_map_leave_the_names_of_its_regimes(circle: klapper.studies.Study) -> None:
+    figure = circle.figure.map("x", "y", "inside")
+    circle.figure.boundaries("x", "y", onto=figure.axes[0])
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["False", "True"]
+    assert np.hypot(*figure.axes[0].get_lines()[0].get_data()) == pytest.approx(1.0, abs=1e-3)
+
+
 def test_a_bifurcation_diagram_of_the_logistic_map(tmp_path: Path) -> None:
     """Period 1 below 3, 2 up to 1 + √6, 4 beyond (May 1976); the fixed point is 1 − 1/r."""
     study = klapper.study(

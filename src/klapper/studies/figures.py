@@ -174,17 +174,14 @@ def _draw_parallel(axes: Axes, heights: np.ndarray, shade: np.ndarray, name: str
 def _boundaries(study: Study, x: str, y: str, onto: Canvas) -> Any:
     axes = axes_of(onto)
     found = study.boundaries()
+    if axes.get_legend() is not None:  # on a map, which names the regimes
+        axes.plot(found[x], found[y], ".", markersize=3, color="#222222")
+        return axes.figure
     pairs = sorted({(str(a), str(b)) for a, b in zip(found["below"], found["above"], strict=True)})
     for pair, colour in zip(pairs, colours(len(pairs)), strict=True):
         own = (found["below"].astype(str) == pair[0]) & (found["above"].astype(str) == pair[1])
-        axes.plot(
-            found[x][own],
-            found[y][own],
-            ".",
-            markersize=4,
-            color=colour,
-            label=f"{pair[0]} | {pair[1]}",
-        )
+        name = f"{pair[0]} | {pair[1]}"
+        axes.plot(found[x][own], found[y][own], ".", markersize=4, color=colour, label=name)
     axes.set(xlabel=label(study, x), ylabel=label(study, y))
     legend(axes, columns=5)
     return axes.figure

@@ -39,6 +39,7 @@ from klapper.schemes.settled_step import Settled
 
 _PLAIN, _CORNERS, _KEPT, _PROGRAMME = range(4)  # stages of a search whose states come back
 _EXACT = float(np.finfo(float).eps)  # residual that no round improves
+_PATIENCE = 6  # failures of Newton's method in a step
 _CAP = 0.02  # of the extent of the model: largest correction of a position when Newton's method has failed without
 _EASED, _EASIEST = 1e-3, 0.95  # of the extent and of the overlap: the last easing of a gap, and the largest
 
@@ -129,12 +130,15 @@ class ContactRounds:
         now = _Round(pairing, states, normal, tangential, np.zeros(k, dtype=bool), np.zeros(k))
         q, held_by = start, multipliers
         seen: set[bytes] = set()
-        stage, total, polish = _PLAIN, 0, k == 0
+        stage, total, failures, polish = _PLAIN, 0, 0, k == 0
         for _ in range(self.rule.most):
             contacts = self._held(now)
             try:
                 x, rounds, residual = self._solved(contacts, q, held_by, now, polish=polish)
             except NotConverged:
+                failures += 1
+                if failures > _PATIENCE:
+                    raise
                 now, q = self._easier(now, contacts, q, converged=total > 0)
                 continue
             total += rounds

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -39,7 +39,7 @@ def export(
             from klapper import view
 
             run = read(path)
-            options = {"frames": frames, "exaggeration": exaggeration}
+            options: dict[str, Any] = {"frames": frames, "exaggeration": exaggeration}
             files = [view.write_vtk_series(run, vtk, **options)] if vtk else []
             files += [view.write_xdmf(run, xdmf, **options)] if xdmf else []
             files += [view.write_gltf(run, gltf, **options)] if gltf else []

@@ -10,7 +10,7 @@ The same drawing gives the same bytes.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ _SIZES = (
     ),
     *("lines.linewidth", "lines.markersize"),
 )
-_TEXTS = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "klapper"}
+_TEXTS: Any = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "klapper"}
 
 
 def write_figure(
@@ -58,7 +58,7 @@ def write_figure(
     return file
 
 
-def _resized(style: Mapping[str, Any], width: float) -> dict[str, Any]:
+def _resized(style: Any, width: float) -> Any:
     """A figure of this width, with smaller letters and lines where it is narrow."""
     wide, high = style["figure.figsize"]
     share = width / wide

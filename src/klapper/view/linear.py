@@ -188,14 +188,14 @@ def _row_springs(stiffness: Any, places: list[tuple[int, int]], cell: float, wid
         for j in range(i + 1, len(places)):
             other, across = places[j]
             if matrix[i, j] < -1e-12 * scale and axis == across and other != mass:
-                ends = [[cell * mass + 0.5 * width, 0, 0], [cell * other - 0.5 * width, 0, 0]]
+                ends = np.array([[cell * mass + 0.5 * width, 0, 0], [cell * other - 0.5 * width, 0, 0]])
                 name = f"spring {i + 1}–{j + 1}"
                 parts.append(_moving(name, "spring", ends, [[(i, axis)], [(j, axis)]]))
         if matrix[i].sum() > 1e-9 * scale:
             way = np.array([0.0, -1.0, 0.0]) if axis else np.array([-1.0, 0.0, 0.0])
             start = np.array([cell * mass, 0.0, 0.0]) + 0.5 * width * way
             below = [0.0, -0.3 * width, 0.0] if mass and not axis else [0.0, 0.0, 0.0]  # not on other springs
-            ends = [start + (cell - 1.2 * width) * way + below, start + below]
+            ends = np.array([start + (cell - 1.2 * width) * way + below, start + below])
             parts.append(_moving(f"spring {i + 1}", "spring", ends, [[], [(i, axis)]]))
     return parts
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from klapper.view.hull import hull_faces
-from klapper.view.picture import Part, Picture
+from klapper.view.picture import Kind, Part, Picture
 
 if TYPE_CHECKING:
     from klapper.bodies import RigidSystem
@@ -129,7 +129,7 @@ def _springs(parts: Any, time: np.ndarray) -> list[Part]:
     found = []
     for i in range(pairs.count):
         side, shift = motions.get(i, (-1, ()))
-        kind = "spring" if parts.springs.stiffness[i] > 0.0 else "line"
+        kind: Kind = "spring" if parts.springs.stiffness[i] > 0.0 else "line"
         name = f"{'spring' if kind == 'spring' else 'damper'} {i + 1}"
         found.append(Part(name, kind, pairs.places[i], body=pairs.bodies[i], shift=shift, shifted=side))
     return found

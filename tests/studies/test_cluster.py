@@ -18,8 +18,10 @@ from typing import Any
 import numpy as np
 import pytest
 import study_targets
+from typer.testing import CliRunner
 
 import klapper
+from klapper.cli import app
 from klapper.studies import StudyError, grid
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of distributed itself
@@ -112,6 +114,15 @@ def require_as_serial(study: klapper.studies.Study, other: klapper.studies.Study
     assert np.array_equal(table["value"], other.run(workers=1).table()["value"])
 
 
+def on_the_command_line(folder: Path, address: str) -> Any:
+    """``klapper study STUDY.toml --cluster ADDRESS``."""
+    path = folder / "study.toml"
+    path.write_text(
+        'map = "wedge-squeal"\noutputs = ["verdict"]\n[over]\nmu = [0.1, 0.9]\n[fixed]\nalpha = 1.0\n'
+    )
+    return CliRunner().invoke(app, ["study", str(path), "--cluster", address])
+
+
 def test_a_cluster_gives_what_this_process_gives_though_a_worker_is_killed(tmp_path: Path) -> None:
     log = tmp_path / "log"
     with local_cluster(2) as cluster:
@@ -120,6 +131,8 @@ def test_a_cluster_gives_what_this_process_gives_though_a_worker_is_killed(tmp_p
         killer.start()
         in_time(lambda: study.run(cluster=cluster.scheduler_address))
         killer.stop()
+        command = in_time(lambda: on_the_command_line(tmp_path, cluster.scheduler_address))
+    assert (command.exit_code, "2 points done" in command.output) == (0, True), command.output
     assert len(killer.killed) == 1
     require_as_serial(study, described(tmp_path / "b", tmp_path / "other", 80, 0.0))
 

@@ -201,7 +201,7 @@ class ContactRounds:
             targets = GapTargets(zero + now.ease, zero)
         else:
             gaps = now.pairing.gaps(self.before.position)
-            plain = now.plain & self._apart(now.pairing, gaps)
+            plain = now.plain & self._apart(gaps)
             targets = GapTargets.of(self.rule.energy, gaps, plain, now.pairing.held)
             targets = replace(targets, target=targets.target + now.ease)
         wedged = None
@@ -212,9 +212,9 @@ class ContactRounds:
             now.pairing, now.states, targets, self.before.position, self.h, self.where, wedged
         )
 
-    def _apart(self, pairing: ContactPairing, gaps: np.ndarray) -> np.ndarray:
-        """Where (k,) contacts may be held as they were: not where parts overlap, as far as they may part at all."""
-        return pairing.held | (gaps >= -self.rule.tolerance * self._length(self.before.position))
+    def _apart(self, gaps: np.ndarray) -> np.ndarray:
+        """Where (k,) contacts may be held as they were: not where parts overlap."""
+        return gaps >= -self.rule.tolerance * self._length(self.before.position)
 
     def _numbers(self, pairing: ContactPairing) -> np.ndarray:
         """(k,) of contacts in the system: both of a node in a corner have one."""
@@ -270,7 +270,7 @@ class ContactRounds:
         where they were; contacts of the step before are let go; what overlaps may do so for some rounds more."""
         gaps = now.pairing.gaps(self.before.position)
         bent = (now.states != OPEN) & ~now.plain & (contacts.targets.start != gaps)
-        bent &= self._apart(now.pairing, gaps)
+        bent &= self._apart(gaps)
         if self.rule.energy in ("consistent", "gradient") and self.where == "between" and np.any(bent):
             self.notes["gaps held"] = (
                 f"at {self.t1:.6g} s gaps of {int(bent.sum())} contact(s) could not close without work and were held"
@@ -329,7 +329,7 @@ class ContactRounds:
 
     def _overlap(self, pairing: ContactPairing, q: np.ndarray, allowed: float) -> float:
         """How far contacts overlap at the end of a step, relative; refused above what is ``allowed``."""
-        deepest = float(-pairing.gaps(q)[~pairing.held].min(initial=0.0))
+        deepest = float(-pairing.gaps(q).min(initial=0.0))
         if deepest > allowed * self._length(q):
             raise StepFailed(
                 f"at {self.before.time:.6g} s partners in the step of {self.h:.3g} s keep changing, and parts would "

@@ -81,7 +81,7 @@ class ContinuumContacts:
         """Who meets whom at coordinates q (n d,), when nothing moved farther than ``travel`` [m] since ``start``.
 
         With ``corners``, nodes in re-entrant corners meet both segments: the second contact of the node with contact
-        i is number ``count`` + i.
+        i is number ``count`` + i. Either may then part, even where surfaces never do.
         """
         parts: list[PairedNodes] = []
         seconds: list[PairedNodes] = []
@@ -94,14 +94,17 @@ class ContinuumContacts:
             start.reshape(-1, 2) if self.searches else start,
         )
         for first, _, search in self._ranges():
-            always = search.interface.always_active
-            if corners and not always:
+            second = None
+            if corners:
                 found, second = search.in_corners(place, travel, begin, int(first), self.count + int(first))
-                seconds += [] if second is None else [second]
             else:
                 found = search.pair(place, travel, begin, int(first))
             parts.append(found)
-            held.append(np.full(len(found.which), always))
+            always = np.full(len(found.which), search.interface.always_active)
+            if second is not None:
+                seconds.append(second)
+                always &= ~np.isin(found.which, second.which - self.count)
+            held.append(always)
             rate.append(np.zeros(len(found.which)))
         parts += seconds
         which = np.concatenate([np.zeros(0, dtype=np.int64), *(part.which for part in parts)])

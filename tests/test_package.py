@@ -109,7 +109,8 @@ ARROWS = {
     "reduction": {"mechanics"},
     "schemes": {"mechanics", "complementarity"},
     "results": set(),
-    "report": {"results"},
+    "view": {"mechanics", "bodies", "structures", "continuum", "results"},
+    "report": {"results", "view"},
     "scenario": {"mechanics", "bodies", "structures", "continuum", "schemes", "simulate", "results"},
     "analysis": {"mechanics", "complementarity", "reduction", "schemes", "simulate", "results", "progress"},
     "gallery": {

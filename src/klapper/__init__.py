@@ -28,6 +28,7 @@ _ROOMS = (
     "scenario",
     "studies",
     "studio",
+    "view",
 )
 
 __all__ = ["__version__", "study", *_ROOMS]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from klapper import __version__
+from klapper.cli_view import export
 from klapper.gallery import UnknownExample, examples, find
 from klapper.gallery.parameter import ParameterError
 from klapper.report.record import About, DamagedRecord, Record, read
@@ -333,6 +334,9 @@ def bench(context: typer.Context, debug: Debug = False) -> None:
             [sys.executable, str(script), *context.args], env={**os.environ, "PYTHONPATH": paths}, check=False
         ).returncode
     raise typer.Exit(status)
+
+
+app.command()(export)
 
 
 def main() -> NoReturn:

@@ -19,7 +19,6 @@ from klapper.scenario.values import quoted
 
 if TYPE_CHECKING:
     from klapper.gallery.example import Example
-    from klapper.report import Scene
     from klapper.results import Run
 
 _OF_CONTACTS = {"gaps", "forces", "states"}
@@ -91,10 +90,10 @@ def simulated(
     except ResultsError as error:
         hint = "" if overwrite else " (--overwrite replaces another run)"
         raise ScenarioError(f"{str(error).removesuffix('.')}{hint}.") from error
-    return run, None if out is None else _written(scenario, system, run, out)
+    return run, None if out is None else _written(scenario, run, out)
 
 
-def _written(scenario: Scenario, system: Any, run: Run, out: Path) -> Path | None:
+def _written(scenario: Scenario, run: Run, out: Path) -> Path | None:
     """Figures, the scenario itself and the page; the page last."""
     from klapper.report import write_report
     from klapper.report.figures import draw
@@ -112,37 +111,7 @@ def _written(scenario: Scenario, system: Any, run: Run, out: Path) -> Path | Non
         out / "report.html",
         title=scenario.title,
         parameters=dict(_flat(scenario.content)),
-        scene=_scene(scenario, system, run),
     )
-
-
-def _scene(scenario: Scenario, system: Any, run: Run) -> Scene | None:
-    """What the model looks like while it moves, where there is a picture of it."""
-    from klapper.gallery import _scenes
-
-    if scenario.kind == "bodies" and system.contacts.count:
-        return _scenes.planar_scene(system, run, outlines=_outlines(scenario.content))
-    if scenario.kind == "continuum" and all(solid.dimension == 2 for solid in system.bodies):
-        return _scenes.elastic_scene(system, run)
-    if scenario.kind == "rotor":
-        from klapper.scenario.rotor import build_model
-
-        return _scenes.laminate_scene(build_model(scenario.content, scenario.place)[0], run)
-    return None
-
-
-def _outlines(content: Mapping[str, Any]) -> list[Any]:
-    """Rectangles (4, 2) [m] of the bodies whose corners are given, None for the others; none at all without corners."""
-    import numpy as np
-
-    from klapper.report import rectangle
-
-    outlines: dict[str, Any] = dict.fromkeys([*content.get("body", {}), *content.get("particle", {})])
-    for shape in content.get("shape", {}).values():
-        if shape["kind"] == "corners" and shape["body"] in outlines:
-            centre = np.array(shape.get("at", (0.0, 0.0)))
-            outlines[shape["body"]] = rectangle(shape["width"], shape["height"]) + centre
-    return list(outlines.values()) if any(each is not None for each in outlines.values()) else []
 
 
 def _flat(content: Any, name: str = "") -> Sequence[tuple[str, str]]:

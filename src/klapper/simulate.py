@@ -338,6 +338,7 @@ class _Loop:
 
     def about(self) -> dict[str, Any]:
         from klapper import __version__
+        from klapper.view.describe import stored_picture
 
         return {
             "system": self.system.name,
@@ -345,6 +346,7 @@ class _Loop:
             "settings": {**self.scheme.settings, "until": self.until, "every": self.every},
             "version": __version__,
             "citations": list(self.scheme.citations),
+            **stored_picture(self.system, self.until),
         }
 
     def _judged(self, status: str, message: str, seconds: float, stretch: Stretch | None) -> Run:

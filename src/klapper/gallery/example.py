@@ -55,7 +55,7 @@ class Outcome:
     figures: Mapping[str, Callable[["Figure"], None]] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
     runs: Mapping[str, "Run"] = field(default_factory=dict)
-    scenes: Mapping[str, Callable[[], "Scene"]] = field(default_factory=dict)
+    scenes: Mapping[str, Callable[[], "Scene | None"]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if unknown := set(self.units) - set(self.numbers):

@@ -202,8 +202,8 @@ def rocking_block(
     scheme: Annotated[SchemeName, Parameter("method")] = "moreau",
 ) -> Outcome:
     from klapper.gallery._run import ledger_check, run_audit, run_figures, run_named
-    from klapper.gallery._scenes import planar_scene
     from klapper.report import rectangle as outline
+    from klapper.report import scene_of
 
     block = Block(width, height, tilt, mu, mass, gravity)
     if step > block.longest_step:
@@ -250,7 +250,7 @@ def rocking_block(
             **run_figures(run),
         },
         runs={"run": run},
-        scenes={"run": partial(planar_scene, system, run, outlines=[outline(width, height)])},
+        scenes={"run": partial(scene_of, run, outlines={"block": outline(width, height)})},
     )
 
 

@@ -125,7 +125,6 @@ def rotor_clatter(
     from klapper.analysis.rotor import clatter_bands, clatter_map, gravity_resonances
     from klapper.gallery._rotor_film import FRAMES, draw_turn, widest_frame
     from klapper.gallery._run import ledger_check, run_audit, run_figures
-    from klapper.gallery._scenes import laminate_scene
     from klapper.report.film import Film
 
     shaft = Shaft(L, L2, a, b, h, E, rho, damping_ext, alpha2)
@@ -202,7 +201,6 @@ def rotor_clatter(
             **run_figures(main.run, "energy"),
         },
         runs={"run": main.run},
-        scenes={"run": partial(laminate_scene, main.model, main.run)},
     )
 
 

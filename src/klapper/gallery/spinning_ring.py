@@ -57,7 +57,6 @@ def spinning_ring(
         law_named,
     )
     from klapper.gallery._run import ledger_check, run_audit
-    from klapper.gallery._scenes import elastic_scene
     from klapper.mechanics import InvalidModel
     from klapper.report.film import Film
     from klapper.simulate import simulate
@@ -110,7 +109,6 @@ def spinning_ring(
             "momenta": partial(draw_momenta, run=run, world=world),
         },
         runs={"motion": run},
-        scenes={"motion": partial(elastic_scene, world, run)},
     )
 
 

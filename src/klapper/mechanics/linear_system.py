@@ -55,7 +55,11 @@ class LinearSystem(System):
     >>> bouncer = LinearSystem([1.0], force=[-9.81], position=[1.0], contacts=[Contact("floor", normal=[1.0])])
     >>> bouncer.gaps(0.0, bouncer.start.position, np.array([0]))
     array([1.])
+
+    ``origin`` is what the system was made of, if that has a geometry.
     """
+
+    origin: Any = None
 
     def __init__(
         self,

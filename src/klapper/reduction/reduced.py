@@ -65,6 +65,9 @@ class Reduced:
     by_force: np.ndarray | None = None
     by_load: Signal | None = None
 
+    def __post_init__(self) -> None:
+        self.system.origin = self
+
     def recover(self, run: Any) -> np.ndarray:
         """Positions (s, n) of the full system over a run of the reduced one, see :meth:`output`."""
         full = run.position @ self.basis.T

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from klapper.report.run_page import write_report
+    from klapper.report.run_scene import scene_of
     from klapper.report.scene import Scene, Shape, disc, frame_times, moved, rectangle
 
-__all__ = ["Scene", "Shape", "disc", "frame_times", "moved", "rectangle", "write_report"]
+__all__ = ["Scene", "Shape", "disc", "frame_times", "moved", "rectangle", "scene_of", "write_report"]
 
 
 def __getattr__(name: str) -> Any:  # `klapper list` reads records and needs none of these
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{'run_page' if name == 'write_report' else 'scene'}"), name)
+    place = {"scene_of": "run_scene", "write_report": "run_page"}.get(name, "scene")
+    return getattr(import_module(f"{__name__}.{place}"), name)

@@ -21,7 +21,8 @@ from klapper.report.embedding import script_text
 from klapper.report.folder import write
 from klapper.report.policy import content_policy
 from klapper.report.run_data import run_data
-from klapper.report.scene import Scene, bars
+from klapper.report.run_scene import scene_of
+from klapper.report.scene import Scene
 from klapper.report.verdict import Verdict, verdict
 from klapper.report.words import brief
 from klapper.results import overview
@@ -103,7 +104,8 @@ def write_report(
     ``title``       what was computed; None: the name of the system
     ``text``        what the reader should know, in paragraphs
     ``parameters``  of the model, by name, with units in the names or values
-    ``scene``       what the model looks like while it moves; None: bars of the coordinates
+    ``scene``       what the model looks like while it moves; None: the picture that the run carries, see
+                    :func:`~klapper.report.scene_of`
     """
     file = Path(path)
     write(
@@ -126,7 +128,7 @@ def run_page(
     style = "\n".join((_HERE / part).read_text(encoding="utf-8") for part in ("page.css", "browser/run.css"))
     parts = [(_HERE / "browser" / f"{part}.js").read_text(encoding="utf-8") for part in SCRIPTS]
     script = "\n".join(['"use strict";', "(() => {", *parts, "})();"])
-    shown = bars(run) if scene is None else scene
+    shown = scene_of(run) if scene is None else scene
     data = run_data(run, shown)
     system = run.about.get("system")
     named = system.get("name", "") if isinstance(system, dict) else system

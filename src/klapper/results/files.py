@@ -121,7 +121,10 @@ def _put_text(group: h5py.Group, name: str, content: Any) -> None:
 
 
 def _text(group: h5py.Group, name: str) -> Any:
-    return json.loads(bytes(group[name][()]))
+    stored = group[name][()]
+    if not isinstance(stored, bytes):
+        raise TypeError(f"{name} is no text")
+    return json.loads(stored)
 
 
 def _sorted_out(snapshot: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[np.ndarray]]:
@@ -162,5 +165,7 @@ def _snapshot(group: h5py.Group) -> dict[str, Any]:
         value = group[f"array {entry['array']}"][()]
         if entry["kind"] == "array":
             value = np.asarray(value)
+        elif entry["kind"] == "float" and np.iscomplexobj(value):
+            raise TypeError(f"{entry['name']} is no real number")
         snapshot[entry["name"]] = float(value) if entry["kind"] == "float" else value
     return snapshot

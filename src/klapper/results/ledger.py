@@ -48,12 +48,16 @@ class Ledger:
     @property
     def total(self) -> np.ndarray:
         """(s,) J, present and lost energy minus the work of the loads: constant if the books close."""
-        return sum((SIGN.get(name, 1.0) * getattr(self, name) for name in TITLES), np.zeros(len(self.time)))
+        with np.errstate(invalid="ignore", over="ignore"):  # of energies that are not finite
+            return sum(
+                (SIGN.get(name, 1.0) * getattr(self, name) for name in TITLES), np.zeros(len(self.time))
+            )
 
     @property
     def residual(self) -> np.ndarray:
         """(s,) J, by how much the books do not close at each sample."""
-        return self.total - self.total[:1]
+        with np.errstate(invalid="ignore", over="ignore"):
+            return self.total - self.total[:1]
 
     @property
     def closing_error(self) -> float:
@@ -63,7 +67,8 @@ class Ledger:
     @property
     def scale(self) -> float:
         """Largest energy that was turned over, in J; the zero level of the potential energy plays no role."""
-        turned = [np.ptp(getattr(self, name)) if len(self.time) else 0.0 for name in TITLES]
+        with np.errstate(invalid="ignore", over="ignore"):
+            turned = [np.ptp(getattr(self, name)) if len(self.time) else 0.0 for name in TITLES]
         return float(max(np.max(np.abs(self.kinetic), initial=0.0), *turned))
 
     @property
@@ -71,7 +76,7 @@ class Ledger:
         """Closing error in J that the rounding of sums over so many steps may leave."""
         largest = max((np.max(np.abs(getattr(self, name)), initial=0.0) for name in TITLES), default=0.0)
         steps = int(self.step[-1] - self.step[0]) if len(self.step) else 0
-        return float(8 * np.finfo(float).eps * np.sqrt(1 + steps) * largest)
+        return float(8 * np.finfo(float).eps * np.sqrt(1 + max(steps, 0)) * largest)
 
     def closes(self, tolerance: float = 1e-9) -> bool:
         """Whether the books close to ``tolerance`` times :attr:`scale`, or to round-off where nothing moved."""
@@ -100,8 +105,13 @@ class Ledger:
         rows = []
         for name, title in TITLES.items():
             column, sign = getattr(self, name), "−" if name in SIGN else "+"
-            change = column[-1] - column[0]
-            rows.append([f"{sign} {title}", number(column[0]), number(column[-1]), number(change)])
+            rows.append([f"{sign} {title}", number(column[0]), number(column[-1]), number(_change(column))])
         total = self.total
-        rows.append(["= sum", number(total[0]), number(total[-1]), number(total[-1] - total[0])])
+        rows.append(["= sum", number(total[0]), number(total[-1]), number(_change(total))])
         return "\n".join([*aligned(["energy / J", "start", "end", "change"], rows), self.verdict])
+
+
+def _change(column: np.ndarray) -> float:
+    """From the first to the last value; nan if they are infinite."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return float(column[-1] - column[0])

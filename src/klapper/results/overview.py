@@ -159,7 +159,7 @@ def numbers(run: Run) -> dict[str, Any]:
     ledger = run.ledger
     return plain(
         {
-            "about": run.about,
+            "about": {name: value for name, value in run.about.items() if name != "picture"},
             "samples": len(run),
             "start": run.time[0] if len(run) else None,
             "end": run.time[-1] if len(run) else None,

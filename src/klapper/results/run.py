@@ -71,6 +71,10 @@ class Run:
 
     def __post_init__(self) -> None:
         self.samples.require(self.layout)
+        if not isinstance(self.about, Mapping):
+            raise ResultsError(
+                f"about is a {type(self.about).__name__}; allowed are names with their values."
+            )
         object.__setattr__(self, "about", plain(self.about, "about"))
 
     def __len__(self) -> int:

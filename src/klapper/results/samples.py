@@ -242,6 +242,10 @@ class Samples:
                     f"impulse of the log of loaded contacts has {self.loaded.impulse.shape[1]} columns, but the layout "
                     f"of the run asks for {1 + layout.tangential}."
                 )
+        if not np.all(np.isfinite(self.time)):
+            raise ResultsError(
+                "The time of the samples is not finite everywhere: samples must have their time."
+            )
         if np.any(np.diff(self.time) < 0):
             late = int(np.argmax(np.diff(self.time) < 0))
             raise ResultsError(
@@ -269,6 +273,10 @@ def layout_shapes(layout: Layout) -> dict[str, tuple[int, ...]]:
 
 def _freeze(owner: Any, name: str, dimensions: int) -> None:
     """Turn a field into a read-only array of its type, without copying and without touching the caller's array."""
+    if np.iscomplexobj(getattr(owner, name)):
+        raise ResultsError(f"{name} has complex numbers; allowed are real ones.")
+    if np.dtype(_TYPES.get(name, np.float64)).kind == "i" and not np.all(np.isfinite(getattr(owner, name))):
+        raise ResultsError(f"{name} has numbers that are not finite; allowed are whole ones.")
     array = np.asarray(getattr(owner, name), dtype=_TYPES.get(name, np.float64))
     if array.ndim != dimensions:
         raise ResultsError(f"{name} must be an array of {dimensions} dimensions, not of shape {array.shape}.")

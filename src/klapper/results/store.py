@@ -293,6 +293,13 @@ def _header(folder: Path) -> dict[str, Any]:
         )
     if digest != _digest(header):
         raise ResultsError(f"{file} is damaged, so the parts of the run beside it cannot be read.")
+    try:
+        layout_from(header["layout"])
+        whole = isinstance(header["about"], dict) and isinstance(header["token"] + header["fingerprint"], str)
+    except (KeyError, TypeError, ValueError):
+        whole = False
+    if not whole:
+        raise ResultsError(f"{file} does not hold what the header of a run holds.")
     return header
 
 

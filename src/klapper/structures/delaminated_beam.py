@@ -257,7 +257,9 @@ class DelaminatedModel:
         structure = self.rotor.structure(speed, gravity=gravity)
         if force is not None:
             structure = structure.with_load(force, row)
-        return structure.system(contacts, **start)
+        made = structure.system(contacts, **start)
+        made.origin = self
+        return made
 
 
 def _ritz_rotor(modes: ModeFunctions, drag: Sequence[float]) -> Rotor:

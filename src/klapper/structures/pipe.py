@@ -138,7 +138,9 @@ class Pipe:
         **start: Any,
     ) -> LinearSystem:
         """The equations of motion at a ``flow`` [m/s]; ``start``: see :meth:`Structure.system`."""
-        return self.structure(flow, gravity=gravity).system(contacts, constraints, **start)
+        made = self.structure(flow, gravity=gravity).system(contacts, constraints, **start)
+        made.origin = self
+        return made
 
     def __repr__(self) -> str:
         return f"Pipe('{self.beam.name}', {self.size} coordinates)"

@@ -153,7 +153,7 @@ class Structure:
         name: str | None = None,
     ) -> LinearSystem:
         """The equations of motion with contacts, as every scheme takes them; ``position``, ``velocity`` (n,)."""
-        return LinearSystem(
+        made = LinearSystem(
             self.mass,
             stiffness=self.stiffness,
             damping=self.damping,
@@ -169,6 +169,8 @@ class Structure:
             penetration=penetration,
             name=name or self.name,
         )
+        made.origin = self
+        return made
 
     def _square(self, row: Any) -> Any:
         column = sparse.csr_array(self.checked_row(row)[:, None])

@@ -41,8 +41,8 @@ and of the workers are on the processor, so that other work on the machine count
 The same study in this process and with two workers, in turns, from the first {first} points on. The efficiency is
 T₁/(2 T₂) on the clock. On a machine with other work that says nothing about the study. The fair efficiency takes off
 the time in which a process was ready to run but had no core, as the kernel counts it, and counts half of what the
-study's own process computes beside its two workers as their time; on a quiet machine it takes off little. The promise is judged
-by {judged}. {siblings}
+study's own process computes beside its two workers as their time; on a quiet machine it takes off little. The promise
+is judged by {judged}. {siblings}
 
 {overhead}
 ## Workers that die

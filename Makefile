@@ -52,6 +52,7 @@ test: env
 
 test-all: export OPENBLAS_NUM_THREADS = 1
 test-all: env
+	@$(PIP) --no-build-isolation --editable '.[dev,docs,studio,view]'
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 bench: env

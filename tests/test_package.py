@@ -135,6 +135,7 @@ ARROWS = {
         "progress",
         "report",
         "results",
+        "scenario",
         "schemes",
         "simulate",
         "structures",

@@ -15,6 +15,7 @@ from view.models import stretched_cube, turned_block
 
 
 def test_a_stressed_cube_is_seen_in_colours(tmp_path: Path) -> None:
+    pytest.importorskip("pyvista")
     plotter = show(stretched_cube(), screenshot=str(tmp_path / "cube.png"))
     plotter.close()
     pixels = np.asarray(Image.open(tmp_path / "cube.png").convert("RGB")).reshape(-1, 3)
@@ -24,6 +25,7 @@ def test_a_stressed_cube_is_seen_in_colours(tmp_path: Path) -> None:
 
 
 def test_a_grid_moves_from_frame_to_frame() -> None:
+    pytest.importorskip("pyvista")
     run = stretched_cube(1.2)
     (piece,) = pieces(run, run.time)
     grid = grid_of(piece, 0)
@@ -34,6 +36,7 @@ def test_a_grid_moves_from_frame_to_frame() -> None:
 
 
 def test_a_time_outside_the_run_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("pyvista")
     with pytest.raises(ResultsError, match=r"time is 3.0; the run has 0 s to 1 s"):
         show(turned_block(), time=3.0, screenshot=str(tmp_path / "none.png"))
 

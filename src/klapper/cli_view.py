@@ -1,4 +1,4 @@
-"""``klapper export``: what other programs show of a run: series for ParaView, XDMF, glTF for Blender, a picture."""
+"""``klapper export``: a run for other programs: histories as a table, series for ParaView, XDMF, glTF, a picture."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ def export(
     path: Annotated[
         Path, typer.Argument(help="A run.h5, or the folder that holds one or an unfinished run.")
     ],
+    data: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write every history as a column (.csv or .npz).")
+    ] = None,
     vtk: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Write a series of VTU files and run.pvd, for ParaView."),
@@ -27,20 +30,23 @@ def export(
     exaggeration: Annotated[float, typer.Option(help="Of displacements of beams and frames.")] = 1.0,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Write how a stored run looks, for programs that show three dimensions."""
+    """Write a stored run for other programs: its numbers, or how it looks in three dimensions."""
     from klapper.cli import WrongRequest, one_sentence
 
     with one_sentence(debug):
         from klapper.results import ResultsError, read
 
-        if vtk is None and xdmf is None and gltf is None and picture is None:
-            raise WrongRequest("Say what to write: --vtk DIR, --xdmf FILE, --gltf FILE or --picture FILE.")
+        if all(wanted is None for wanted in (data, vtk, xdmf, gltf, picture)):
+            raise WrongRequest(
+                "Say what to write: --data FILE, --vtk DIR, --xdmf FILE, --gltf FILE or --picture FILE."
+            )
         try:
             from klapper import view
 
             run = read(path)
             options: dict[str, Any] = {"frames": frames, "exaggeration": exaggeration}
-            files = [view.write_vtk_series(run, vtk, **options)] if vtk else []
+            files = [run.export(data)] if data else []
+            files += [view.write_vtk_series(run, vtk, **options)] if vtk else []
             files += [view.write_xdmf(run, xdmf, **options)] if xdmf else []
             files += [view.write_gltf(run, gltf, **options)] if gltf else []
             if picture:

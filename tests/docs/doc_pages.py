@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -24,7 +25,9 @@ class Block:
 
     @property
     def executed(self) -> bool:
-        return not self.mark.startswith("not executed: ")
+        """Not if it says why, nor if it needs an extra that is not installed."""
+        needed = self.mark.removeprefix("needs: ") if self.mark.startswith("needs: ") else None
+        return not self.mark.startswith("not executed: ") and (needed is None or bool(find_spec(needed)))
 
 
 def name_of(page: Path) -> str:

@@ -1,8 +1,9 @@
 """Every snippet of the documentation is executed, page by page, in the order in which a reader meets them.
 
 Python runs in one session per page, commands in the same folder, and a block of TOML after ``<!-- file: NAME -->`` is
-written there. A block that cannot be executed says so, ``<!-- not executed: why -->``. Commands with a word in capitals
-stand for many, and the studio serves until it is stopped: that they exist is all that can be asked.
+written there. A block that cannot be executed says so, ``<!-- not executed: why -->``; one that needs an extra names
+its package, ``<!-- needs: pyvista -->``. Commands with a word in capitals stand for many, and the
+studio serves until it is stopped: that they exist is all that can be asked.
 """
 
 import doctest

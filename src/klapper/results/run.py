@@ -238,6 +238,12 @@ class Run:
 
         return write_run(Path(path), self)
 
+    def export(self, path: str | Path) -> Path:
+        """Write every history as a column of a .csv or .npz file, for other programs; the path of the file."""
+        from klapper.results.histories import write_histories
+
+        return write_histories(Path(path), self)
+
     def to_xarray(self) -> xarray.Dataset:
         """The samples as a labelled dataset with units."""
         from klapper.results.dataset import dataset

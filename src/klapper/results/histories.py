@@ -48,7 +48,7 @@ def write_histories(path: Path, run: Run) -> Path:
     columns = histories(run)
     stream = io.BytesIO()
     if path.suffix == ".npz":
-        np.savez_compressed(stream, **columns)
+        np.savez_compressed(stream, **columns)  # type: ignore[arg-type]
     else:
         lines = [",".join(_quoted(title) for title in columns)]
         texts = [_texts(column) for column in columns.values()]

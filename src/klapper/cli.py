@@ -407,6 +407,8 @@ def _store(out: Path, record: Record, about: About, outcome: "Outcome") -> Path:
     from klapper.report.figures import draw
     from klapper.report.folder import store
 
+    for name, run in outcome.shown_runs().items():
+        run.save(out / "runs" / f"{name}.h5")
     return store(out, record, about, draw(outcome.figures), _run_pages(record, about, outcome))
 
 

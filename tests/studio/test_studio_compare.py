@@ -74,3 +74,18 @@ def test_a_run_beside_a_result(studio: Any) -> None:
     told = studio.get("compare", a="result", b="ball.h5").json
     assert told["histories"][0] is None and told["histories"][1] is not None
     assert row(told["numbers"], "force")["b"] == "–"
+
+
+def test_results_of_an_example_bring_their_runs(studio: Any) -> None:
+    """What an example keeps in its folder is compared with its numbers, and is no entry of its own."""
+    for name, restitution in (("a", 0.8), ("b", 0.5)):
+        bouncing_ball(restitution=restitution, until=1.0).save(studio.folder / name / "runs" / "run.h5")
+        (studio.folder / name / "result.json").write_text(record(True), encoding="utf-8")
+    assert {entry["path"] for entry in studio.get("list").json["entries"]} == {"a", "b"}
+    told = studio.get("compare", a="a", b="b").json
+    assert all(data["contacts"][0]["name"] == "floor" for data in told["histories"])
+    assert row(told["numbers"], "floor: impacts")["more"] == "+1"
+    (studio.folder / "a" / "runs" / "run.h5").write_bytes(b"damaged")
+    refused = studio.get("compare", a="a", b="b")
+    assert refused.status == 422
+    assert refused.json["message"] == "a/runs/run.h5 is no run of klapper."

@@ -23,7 +23,7 @@ from klapper.studio.glance import DAMAGED, Glances, glance_of
 from klapper.studio.jobs import Jobs
 from klapper.studio.listing import kind_of, listing
 from klapper.studio.maps import figure_of, shown_study
-from klapper.studio.opened import COPY, opened
+from klapper.studio.opened import COPY, opened, with_run
 from klapper.studio.pages import made_page, page_addresses, written_page
 from klapper.studio.place import Root
 from klapper.studio.scenarios import Scenarios
@@ -80,7 +80,8 @@ class Studio:
 
     def compare(self, given: Mapping[str, Any]) -> Any:
         sides = [opened(self.root, _text(given, side)) for side in ("a", "b")]
-        return {**compared(*sides), "glances": [glance_of(side) for side in sides]}
+        whole = (with_run(self.root, side) for side in sides)
+        return {**compared(*whole), "glances": [glance_of(side) for side in sides]}
 
     def study(self, given: Mapping[str, Any]) -> Any:
         name = _text(given, "path")

@@ -21,6 +21,7 @@ from klapper.studio.place import Root
 
 Kind = Literal["run", "result", "scenario", "study", "store"]
 DEEPEST, MOST_FOLDERS, MOST_ENTRIES = 5, 5000, 1000
+RUNS = "runs"  # of an example, in the folder of its result
 _LEFT_OUT = {"__pycache__", "node_modules", "site-packages"}
 
 
@@ -70,8 +71,9 @@ def _folders(top: Path) -> Iterator[tuple[Path, list[str]]]:
     for folder, below, names in os.walk(top, followlinks=False):
         place = Path(folder)
         deep = len(place.relative_to(top).parts)
+        left_out = _LEFT_OUT | ({RUNS} if "result.json" in names else set())
         below[:] = (
-            sorted(n for n in below if not n.startswith(".") and n not in _LEFT_OUT) if deep < DEEPEST else []
+            sorted(n for n in below if not n.startswith(".") and n not in left_out) if deep < DEEPEST else []
         )
         yield place, sorted(names)
 

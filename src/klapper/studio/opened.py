@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from klapper.report.words import brief
 from klapper.report.words import verdict as words_of_checks
 from klapper.scenario.files import LARGEST_SCENARIO
 from klapper.studio.errors import StudioError
-from klapper.studio.listing import kind_of
+from klapper.studio.listing import RUNS, kind_of
 from klapper.studio.place import Root
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ COPY = "scenario.toml"
 
 @dataclass(frozen=True)
 class Opened:
-    """``parameters`` by name, in words; one of ``run`` and ``record`` is there."""
+    """``parameters`` by name, in words; a run, the record of an example, or a record with its first run."""
 
     path: str
     title: str
@@ -67,6 +67,19 @@ def _result(root: Root, path: Path) -> Opened:
     judged = Verdict(kind, words_of_checks(record.checks), dict(record.audit), ())  # type: ignore[arg-type]
     parameters = {name: brief(value) for name, value in record.parameters.items()}
     return Opened(root.name(path), record.example, parameters, judged, record=record)
+
+
+def with_run(root: Root, entry: Opened) -> Opened:
+    """A result with the first of the runs that an example keeps in its folder, if there is one."""
+    from klapper.results import read
+
+    if entry.record is None:
+        return entry
+    kept = root.inside(entry.path) / RUNS
+    first = min(kept.glob("*.h5"), key=lambda file: (file.stem != "run", file.name), default=None)
+    if first is None:
+        return entry
+    return replace(entry, run=read(root.existing(root.name(first))))
 
 
 def _settings(about: Mapping[str, Any]) -> dict[str, str]:

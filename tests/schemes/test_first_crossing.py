@@ -210,3 +210,13 @@ def test_wrong_arguments_are_refused():
         first_crossing(columns(np.cos), 0.0, 1.0, np.array([0.0]))
     with pytest.raises(ValueError, match="empty"):
         first_crossing(columns(np.cos), 1.0, 0.0, ONE)
+
+
+def test_a_constant_is_settled_at_once_however_small_the_noise_is():
+    """Round-off of a value that does not vary does not shrink when intervals are halved."""
+    found = first_crossing(columns(lambda t: 0.5 + 1e-16 * np.sin(1e5 * t)), 9.4, 20.0, np.array([4e-24]))
+    assert found is None
+    below = first_crossing(columns(lambda t: -0.5 + 0.0 * t), 9.4, 20.0, np.array([1e-16]))
+    assert below is not None
+    assert below.time == 9.4
+    assert below.evaluations < 1000

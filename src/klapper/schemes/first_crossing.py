@@ -160,10 +160,15 @@ class _Search:
         quarter = size[degree // 2 : degree // 2 + degree // 4].max(axis=0)
         flat = (tail <= _FLAT * largest) & (quarter <= _FLAT * largest) & (tail >= 0.1 * quarter)
         resolved = (tail <= np.maximum(0.125 * self.noise, round_off)) | flat
-        smaller_when_halved = (4.0 * tail > self.noise) & (tail <= 64.0 * _EPS * largest)
-        resolved &= ~smaller_when_halved
+        resolved &= ~self._better_halved(size, tail)
         level = np.maximum(self.noise, np.where(resolved, 4.0 * tail, 0.0))
         return _Series(c, tail, resolved, level)
+
+    def _better_halved(self, size: np.ndarray, tail: np.ndarray) -> np.ndarray:
+        """Functions (m,) that vary so much that their round-off hides the noise, which halving a few times cures."""
+        largest, varies = size.max(axis=0), size[1:].sum(axis=0)
+        hidden = (4.0 * tail > self.noise) & (tail <= 64.0 * _EPS * largest) & (varies >= 0.5 * largest)
+        return hidden & (self.noise > _EPS * largest)
 
     def _through(self, left: float, right: float, doubtful: np.ndarray, series: _Series) -> Crossing | None:
         """The first event in one interval among the doubtful functions; halved where they are not resolved."""

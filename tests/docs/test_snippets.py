@@ -126,7 +126,10 @@ def test_pages_followed_elsewhere_are(page: str) -> None:
 
 def test_few_blocks_are_not_executed_and_each_says_why() -> None:
     marked = [
-        f"{name_of(page)}: {block.mark}" for page in PAGES for block in blocks(page) if not block.executed
+        f"{name_of(page)}: {block.mark}"
+        for page in PAGES
+        for block in blocks(page)
+        if not (block.executed or block.mark.startswith("needs: "))
     ]
     assert len(marked) <= 8
     assert all(len(mark.partition("not executed: ")[2]) > 10 for mark in marked)

@@ -38,6 +38,7 @@ from klapper.schemes.newton import Newton, NotConverged
 from klapper.schemes.settled_step import Settled
 
 _PLAIN, _CORNERS, _KEPT, _PROGRAMME = range(4)  # stages of a search whose states come back
+_AMBIGUOUS = 1e-6  # of the size of the model: overlap that is taken where partners change back and forth
 _EXACT = float(np.finfo(float).eps)  # residual that no round improves
 _PATIENCE = 6  # failures of Newton's method in a step
 _CAP = 0.02  # of the extent of the model: largest correction of a position when Newton's method has failed without
@@ -156,8 +157,10 @@ class ContactRounds:
             polish = False
             if lasting:
                 worst = max(residual, self._violation(contacts, q, normal, tangential))
-                checked = self._paired(q) if stage >= _KEPT else fresh
-                worst = max(worst, self._overlap(checked, q, max(self.rule.tolerance, 2.0 * residual)))
+                allowed = max(self.rule.tolerance, 2.0 * residual)
+                if stage >= _KEPT:
+                    fresh, allowed = self._paired(q), max(allowed, _AMBIGUOUS)
+                worst = max(worst, self._overlap(fresh, q, allowed))
                 return Settled(
                     x,
                     equations,
@@ -334,6 +337,10 @@ class ContactRounds:
             raise StepFailed(
                 f"at {self.before.time:.6g} s partners in the step of {self.h:.3g} s keep changing, and parts would "
                 f"overlap by {deepest:.3g} m; use a smaller step or a finer mesh."
+            )
+        if deepest > self.rule.tolerance * self._length(q):
+            self.notes["partners"] = (
+                f"at {self.t1:.6g} s partners on surfaces change back and forth, by which gaps differ by {deepest:.3g} m"
             )
         return deepest / self._length(q)
 

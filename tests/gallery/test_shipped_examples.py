@@ -12,22 +12,30 @@ from klapper.report.folder import store
 from klapper.report.record import read
 
 LONG = {
+    "bearing",
     "block-halves",
+    "block-methods",
     "compliant-wedge",
+    "delaminated-modes",
     "domain-decomposition",
     "forced-delamination",
     "friction-damped-beam",
+    "hyperbola-masses",
     "impact-oscillator",
     "many-footed-block",
     "pipe",
     "rotor-friction",
     "rotor-methods",
+    "settling-spheres",
+    "slider-crank",
     "stick-slip-cycle",
+    "tied-bearing",
+    "wedge-stability",
 }
 
 
 def shipped() -> list[Any]:
-    """Every example; those that take more than ten seconds are left to the long tests."""
+    """Every example; those that take more than six seconds are left to the long tests."""
     return [
         pytest.param(example, id=example.name, marks=[pytest.mark.slow] if example.name in LONG else [])
         for example in examples()

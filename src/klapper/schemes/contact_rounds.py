@@ -340,7 +340,7 @@ class ContactRounds:
             )
         if deepest > self.rule.tolerance * self._length(q):
             self.notes["partners"] = (
-                f"at {self.t1:.6g} s partners on surfaces change back and forth, by which gaps differ by {deepest:.3g} m"
+                f"at {self.t1:.6g} s partners change back and forth, by which gaps differ by {deepest:.3g} m"
             )
         return deepest / self._length(q)
 

@@ -40,6 +40,7 @@ from klapper.schemes.settled_step import Settled
 _PLAIN, _CORNERS, _KEPT, _PROGRAMME = range(4)  # stages of a search whose states come back
 _AMBIGUOUS = 1e-6  # of the size of the model: overlap that is taken where partners change back and forth
 _EXACT = float(np.finfo(float).eps)  # residual that no round improves
+_BACKWARD = 64.0 * _EXACT  # of the size of the model: slip against its direction, which would put energy in
 _PATIENCE = 6  # failures of Newton's method in a step
 _CAP = 0.02  # of the extent of the model: largest correction of a position when Newton's method has failed without
 _EASED, _EASIEST = 1e-3, 0.95  # of the extent and of the overlap: the last easing of a gap, and the largest
@@ -303,7 +304,7 @@ class ContactRounds:
             over &= np.abs(tangential) > limit + self.rule.tolerance * force
             after[over] = np.where(tangential[over] < 0.0, FORWARD, BACKWARD)
             slip = contacts.slip(q)
-            back = self.rule.tolerance * length
+            back = _BACKWARD * length
             after[(after == FORWARD) & (slip < -back)] = STICK
             after[(after == BACKWARD) & (slip > back)] = STICK
         return after

@@ -2,10 +2,7 @@
 
 from pathlib import Path
 
-import pytest
 from built_site import external_addresses
-
-pytestmark = pytest.mark.slow
 
 
 def test_nothing_is_fetched_from_the_network(site: Path) -> None:

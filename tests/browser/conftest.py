@@ -29,6 +29,26 @@ QUIET = (
 )
 
 
+def patient(chrome: type) -> Any:
+    """A browser that is asked once more to open a page or draw a picture if chromium let go of the page meanwhile.
+
+    On a busy machine it does so now and then ("Not attached to an active page"). Only what changes nothing is repeated.
+    """
+    from selenium.common.exceptions import TimeoutException
+    from selenium.webdriver.remote.command import Command
+
+    class Patient(chrome):  # type: ignore[misc]
+        def execute(self, driver_command: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+            try:
+                return super().execute(driver_command, params)
+            except TimeoutException:
+                if driver_command not in (Command.GET, Command.SCREENSHOT):
+                    raise
+                return super().execute(driver_command, params)
+
+    return Patient
+
+
 @pytest.fixture(scope="session")
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """One browser with an empty profile for all tests of a process."""
@@ -42,7 +62,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         options.add_argument(flag)
     options.add_experimental_option("prefs", {"download.default_directory": str(profile / "downloads")})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    browser = Chrome(options=options, service=Service(DRIVER))
+    browser = patient(Chrome)(options=options, service=Service(DRIVER))
     browser.downloads = profile / "downloads"
     yield browser
     browser.quit()

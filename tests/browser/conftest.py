@@ -29,43 +29,69 @@ QUIET = (
 )
 
 
-def patient(chrome: type) -> Any:
-    """A browser that is asked once more to open a page or draw a picture if chromium let go of the page meanwhile.
+HERE = Path(__file__).parent
+LOST = (
+    "TimeoutException",
+    "StaleElementReferenceException",
+    "WebDriverException",
+    "InvalidSessionIdException",
+    "NoSuchWindowException",
+    "ReadTimeoutError",
+    "MaxRetryError",
+)
 
-    On a busy machine it does so now and then ("Not attached to an active page"). Only what changes nothing is repeated.
-    """
-    from selenium.common.exceptions import TimeoutException
-    from selenium.webdriver.remote.command import Command
 
-    class Patient(chrome):  # type: ignore[misc]
-        def execute(self, driver_command: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-            try:
-                return super().execute(driver_command, params)
-            except TimeoutException:
-                if driver_command not in (Command.GET, Command.SCREENSHOT):
-                    raise
-                return super().execute(driver_command, params)
-
-    return Patient
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What chromium lost on a busy machine, the page or the session, is tried again; what a page did wrong is not."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.flaky(reruns=2, only_rerun=list(LOST)))
 
 
 @pytest.fixture(scope="session")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """One browser with an empty profile for all tests of a process."""
+def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Any]]:
+    """The one browser with an empty profile that all tests of a process share, begun anew if it died."""
+    from selenium.common.exceptions import WebDriverException
     from selenium.webdriver import Chrome, ChromeOptions
     from selenium.webdriver.chrome.service import Service
+    from urllib3.exceptions import HTTPError
 
-    profile = tmp_path_factory.mktemp("profile")
-    options = ChromeOptions()
-    options.binary_location = str(CHROMIUM)
-    for flag in (*QUIET, f"--user-data-dir={profile}", *(["--no-sandbox"] if os.geteuid() == 0 else [])):
-        options.add_argument(flag)
-    options.add_experimental_option("prefs", {"download.default_directory": str(profile / "downloads")})
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    browser = patient(Chrome)(options=options, service=Service(DRIVER))
-    browser.downloads = profile / "downloads"
-    yield browser
-    browser.quit()
+    def begun() -> Any:
+        profile = tmp_path_factory.mktemp("profile")
+        options = ChromeOptions()
+        options.binary_location = str(CHROMIUM)
+        for flag in (
+            *QUIET,
+            f"--user-data-dir={profile}",
+            *(["--no-sandbox"] if os.geteuid() == 0 else []),
+        ):
+            options.add_argument(flag)
+        options.add_experimental_option("prefs", {"download.default_directory": str(profile / "downloads")})
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        browser = Chrome(options=options, service=Service(DRIVER))
+        browser.downloads = profile / "downloads"
+        return browser
+
+    living: list[Any] = []
+
+    def one() -> Any:
+        if living:
+            try:
+                living[-1].get("about:blank")
+            except (WebDriverException, HTTPError):
+                living.clear()
+        if not living:
+            living.append(begun())
+        return living[-1]
+
+    yield one
+    for browser in living:
+        browser.quit()
+
+
+@pytest.fixture
+def driver(browsers: Callable[[], Any]) -> Any:
+    return browsers()
 
 
 @pytest.fixture

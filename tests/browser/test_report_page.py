@@ -175,13 +175,13 @@ def test_dragging_zooms_all_plots_over_time(open_page: Callable[..., Any], ball_
 
 def test_coordinates_are_chosen(open_page: Callable[..., Any], block_page: Path) -> None:
     page = open_page(block_page)
-    place = page.find_element(By.ID, "histories")
 
-    def legend() -> list[str]:
-        return [key.text for key in place.find_elements(By.CSS_SELECTOR, ".legend .key")]
+    def legend() -> list[str]:  # in one go, as it may be drawn anew meanwhile
+        keys = "[...document.querySelectorAll('#histories .legend .key')]"
+        return list(page.execute_script(f"return {keys}.map((key) => key.innerText.trim())"))
 
     WebDriverWait(page, 5).until(lambda _: legend() == ["block x", "block y"])
-    place.find_elements(By.CSS_SELECTOR, ".chip input")[0].click()
+    page.find_element(By.CSS_SELECTOR, "#histories .chip input").click()
     WebDriverWait(page, 5).until(lambda _: legend() == ["block y"])
     before = pixels(page, base_of(panel(page, "Forces")))
     Select(page.find_element(By.CSS_SELECTOR, "#contacts select")).select_by_visible_text("tangential")

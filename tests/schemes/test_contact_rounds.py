@@ -202,7 +202,7 @@ def test_newtons_method_converges_quadratically_with_closed_contacts(kind, energ
         return found
 
     monkeypatch.setattr(Newton, "solve", watched)
-    scheme = EnergyMomentum(2e-3, contact=HardContact(energy), newton=Newton(line_search=False))
+    scheme = EnergyMomentum(2e-3, contact=HardContact(energy), newton=Newton(line_search=False, reuse=0.0))
     simulate(rings(kind, friction=0.3), 0.03, scheme, progress=False)
     later = [
         seen[1:] for seen in histories

@@ -85,6 +85,36 @@ def test_singular_equations_are_told() -> None:
         Newton().solve(Singular(), np.array([1.0]), 1)
 
 
+class Counted(Arctan):
+    """sinh x = 1 with a note of every derivative."""
+
+    asked = 0
+
+    def residual(self, x: np.ndarray) -> Residual:
+        return Residual(np.sinh(x) - 1.0, np.ones(1))
+
+    def inverse(self, x: np.ndarray):
+        self.asked += 1
+        return lambda right: right / np.cosh(x)
+
+
+@pytest.mark.parametrize(("reuse", "fewer"), [(0.0, False), (0.05, True)])
+def test_a_derivative_serves_again_while_the_residual_falls_fast(reuse: float, fewer: bool) -> None:
+    equations = Counted()
+    found, rounds, residual = Newton(reuse=reuse).solve(equations, np.array([0.5]), 1)
+    assert found[0] == pytest.approx(np.arcsinh(1.0), abs=1e-15)
+    assert residual < 1e-15
+    assert (equations.asked < rounds) is fewer
+
+
+def test_a_derivative_that_no_longer_helps_is_found_anew() -> None:
+    """From far away the derivative of the start would need thousands of rounds."""
+    equations = Counted()
+    found, rounds, _ = Newton(reuse=0.5, line_search=False).solve(equations, np.array([6.0]), 1)
+    assert found[0] == pytest.approx(np.arcsinh(1.0), abs=1e-14)
+    assert 1 < equations.asked <= rounds
+
+
 @pytest.mark.parametrize("scheme", [EnergyMomentum, Newmark])
 def test_a_step_that_fails_from_its_prediction_begins_anew(scheme, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first start of every step is refused; the motion is that of steps which converge at once."""
@@ -111,6 +141,7 @@ def test_a_step_that_fails_from_its_prediction_begins_anew(scheme, monkeypatch: 
     [
         ({"tolerance": 0.0}, "tolerance is 0"),
         ({"most": 0}, "most is 0"),
+        ({"reuse": 1.5}, "reuse is 1.5"),
         ({"largest": -1.0}, "largest is -1"),
     ],
 )

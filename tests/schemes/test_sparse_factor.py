@@ -91,7 +91,7 @@ def test_a_structure_with_an_entry_elsewhere_is_another_one() -> None:
 def test_where_the_diagonal_gives_no_accuracy_rows_are_exchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sparse_factor, "_PIVOT", 0.0)
     pairs = sparse.kron(sparse.eye_array(200), np.array([[1e-18, 1.0], [1.0, 1e-18]]))
-    bad = sparse_factor._superlu(sparse.csr_array(pairs), True)(np.arange(400.0))
+    bad = sparse_factor._superlu(sparse.csr_array(pairs), 0.0)(np.arange(400.0))
     assert np.abs(pairs @ bad - np.arange(400.0)).max() > 1.0
     answers(sparse.csr_array(pairs))
 
@@ -124,14 +124,47 @@ def test_two_living_factors_of_one_structure_do_not_disturb_each_other(phases: P
     assert phases.alive == 1
 
 
-def test_matrices_with_multipliers_are_analysed_anew_and_released(phases: Phases) -> None:
-    inner = grid_matrix(20, 2)
-    hold = sparse.csr_array((np.ones(20), (np.arange(20), np.arange(20))), shape=(400, 20))
+def held_grid(hold_again: bool = False) -> sparse.csr_array:
+    """With multipliers that hold 20 of 400 coordinates, the first of them twice if wanted."""
+    place = np.append(np.arange(20), 0) if hold_again else np.arange(20)
+    k = len(place)
+    hold = sparse.csr_array((np.ones(k), (place, np.arange(k))), shape=(400, k))
+    return sparse.csr_array(sparse.bmat([[grid_matrix(20, 2), hold], [hold.T, None]]))
+
+
+def test_matrices_with_multipliers_are_analysed_once_by_their_structure(phases: Phases) -> None:
     for _ in range(2):
-        answers(sparse.csr_array(sparse.bmat([[inner, hold], [hold.T, None]])))
+        answers(held_grid())
+    assert [call for call in phases.calls if call[0] != 33] == [(12, 1), (22, 1)]
+    assert phases.alive == 1
+
+
+def test_matrices_without_symmetric_structure_are_analysed_anew_and_released(phases: Phases) -> None:
+    lopsided = held_grid().tolil()
+    lopsided[0, 399] = 0.1
+    for _ in range(2):
+        answers(sparse.csr_array(lopsided))
     assert {call for call in phases.calls if call[0] != 33} == {(12, 11)}
     assert phases.alive == 0
     assert phases.made == 1  # a new solver looks for MKL in all folders: the empty one is used again
+
+
+def test_numbers_in_place_of_zeros_are_not_in_the_solution(monkeypatch: pytest.MonkeyPatch) -> None:
+    matrix, right = held_grid(), np.random.default_rng(3).standard_normal(420)
+    exact = np.linalg.solve(matrix.toarray(), right)
+    monkeypatch.setattr(sparse_factor, "_LARGE", 161)
+    filled = sparse_factor._without_zeros(matrix)
+    assert np.all(filled.diagonal())
+    coarse = splu(filled.tocsc()).solve(right)
+    assert np.abs(coarse - exact).max() > 1e-9
+    np.testing.assert_allclose(factorised(matrix)(right), exact, rtol=0, atol=1e-13 * np.abs(exact).max())
+
+
+def test_a_small_number_does_not_hide_that_a_matrix_is_singular(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sparse_factor, "_LARGE", 161)
+    right = np.append(np.zeros(420), 1.0)  # twice held, at two places
+    with pytest.raises(SingularMatrix):
+        factorised(held_grid(hold_again=True))(right)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

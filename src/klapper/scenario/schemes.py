@@ -19,6 +19,11 @@ _NEWTON = Field(
             "most": Field(Whole(at_least=1), "number of rounds", default=30),
             "largest": Field(POSITIVE, "cap of a correction", "m"),
             "line_search": Field(Truth(), "halve corrections that increase the residual", default=True),
+            "reuse": Field(
+                Number(at_least=0.0, at_most=0.5),
+                "residual left up to which a derivative serves again",
+                default=0.05,
+            ),
         }
     ),
     "how the equations of a step are solved",

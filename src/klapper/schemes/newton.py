@@ -3,8 +3,9 @@
     x ← x − α R'(x)⁻¹ R(x)
 
 α is halved while a trial makes no sense (a cell turned inside out, numbers that are not finite) or the residual grows.
-Corrections may be capped. After convergence it goes on while the residual still falls: what a step conserves, it
-conserves to this residual. Where rounding, or differences in place of derivatives, stop it a little above the
+Corrections may be capped. A derivative whose correction took away most of the residual is used again, since most of a
+round is spent on it. After convergence it goes on while the residual still falls: what a step conserves, it conserves
+to this residual. Where rounding, or differences in place of derivatives, stop it a little above the
 tolerance, what was reached is accepted and told; so is a position that no correction can improve beyond its rounding,
 as that of a body at rest, where all forces are rounding.
 """
@@ -20,7 +21,10 @@ import numpy as np
 from klapper.mechanics.signals import number
 from klapper.schemes.sparse_factor import SingularMatrix, Solve
 
-_EPSILON = float(np.finfo(float).eps)
+_EPSILON, _TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
+_DESCENT = (
+    1e-4  # of the residual: the least that a full correction must take away, Dennis & Schnabel (1983), 6.3
+)
 _IDLE, _NOISE = 3, 100.0  # rounds without progress after which this many tolerances are taken for rounding
 
 
@@ -57,6 +61,7 @@ class Newton:
     ``largest``       [m], cap of the correction of a coordinate in one round; None: no cap
     ``line_search``   halve corrections that increase the residual
     ``polish``        go on after the tolerance is reached, as long as the residual falls
+    ``reuse``         share of the residual that a correction leaves at most if its derivative is used again; 0: never
     """
 
     tolerance: float = 1e-10
@@ -64,29 +69,42 @@ class Newton:
     largest: float | None = None
     line_search: bool = True
     polish: bool = True
+    reuse: float = 0.05
 
     def __post_init__(self) -> None:
         number(self.tolerance, "tolerance", "numbers above 0", above=0.0)
         number(self.most, "most", "whole numbers from 1 on", at_least=1.0)
+        number(self.reuse, "reuse", "numbers from 0 to 0.5", at_least=0.0, at_most=0.5)
         if self.largest is not None:
             number(self.largest, "largest", "lengths above 0, in m, or None", above=0.0)
 
     def solve(self, equations: Equations, start: np.ndarray, capped: int) -> tuple[np.ndarray, int, float]:
         """x (N,), number of rounds, relative residual. The first ``capped`` unknowns are coordinates."""
         x, idle = start.copy(), 0
-        now = equations.residual(x)
+        now, inverse = equations.residual(x), None
         for rounds in range(1, self.most + 1):
+            used = inverse is not None
             try:
-                change = -equations.inverse(x)(now.value)
+                inverse = inverse or equations.inverse(x)
+                change = -inverse(now.value)
             except SingularMatrix as error:
                 raise NotConverged(f"the equations of the step are singular ({error})") from error
             if not np.all(np.isfinite(change)):
                 raise NotConverged("the equations of the step are singular")
             if _rounding(change, x, capped, self.tolerance):
                 return x, rounds, self._judged(now.relative)
-            x, after = self._moved(equations, x, now, self._capped(change, capped))
-            idle = idle + 1 if after.relative >= 0.5 * now.relative else 0
-            now = after
+            change = self._capped(change, capped)
+            if used:
+                place, after = self._moved_on(equations, x, now, change)
+            else:
+                place, after = self._moved(equations, x, now, change)
+            share = after.relative / max(now.relative, _TINY)
+            steady = share <= self.reuse or (self.reuse > 0.0 and after.relative <= self.tolerance)
+            inverse = inverse if steady else None
+            x, now = place, after
+            if used and share > self.reuse and now.relative > self.tolerance:
+                continue  # with a derivative of its own
+            idle = idle + 1 if share >= 0.5 else 0
             reached = self.tolerance * (1.0 if idle < _IDLE else _NOISE)
             rest = idle or not self.polish
             if now.relative <= _EPSILON or (rest and now.relative <= reached):
@@ -111,6 +129,13 @@ class Newton:
             return change
         return change * (self.largest / most)
 
+    def _moved_on(
+        self, equations: Equations, x: np.ndarray, now: Residual, change: np.ndarray
+    ) -> tuple[np.ndarray, Residual]:
+        """By a correction with the derivative of a round before, if it helps."""
+        after = _sensible(equations.residual, x + change)
+        return (x, now) if after is None or after.relative >= now.relative else (x + change, after)
+
     def _moved(
         self, equations: Equations, x: np.ndarray, now: Residual, change: np.ndarray
     ) -> tuple[np.ndarray, Residual]:
@@ -123,7 +148,7 @@ class Newton:
                 if best is None or after.relative < best[1].relative:
                     best = trial, after
                 if not self.line_search or after.relative <= max(
-                    (1.0 - 0.25 * share) * now.relative, self.tolerance
+                    (1.0 - _DESCENT * share) * now.relative, self.tolerance
                 ):
                     return trial, after
             share *= 0.5

@@ -96,6 +96,8 @@ class TestRings:
             "ring-collision", interface=interface, step=step, until=until, energy_option=option, mu=mu
         )
         assert_kept(outcome, (None if option == "momentum-update" else True, True, True))
+        missed = "energy not projected" in str(outcome.audit["findings"])
+        assert (outcome.numbers["energy_drift"] <= SMALL) != missed
         assert outcome.numbers["max_penetration"] <= 3e-7  # tolerance of 1e-9, of 300 m
 
     @pytest.mark.slow

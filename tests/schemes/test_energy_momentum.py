@@ -16,7 +16,15 @@ from klapper.continuum import (
 )
 from klapper.mechanics import Constraint, Contact, FunctionSystem, Harmonic, InvalidModel, LinearSystem
 from klapper.mechanics.ledger import ENTRIES
-from klapper.schemes import AugmentedLagrange, EnergyMomentum, Moreau, Multipliers, Newton, Penalty
+from klapper.schemes import (
+    AugmentedLagrange,
+    EnergyMomentum,
+    HardContact,
+    Moreau,
+    Multipliers,
+    Newton,
+    Penalty,
+)
 from klapper.simulate import SimulationFailed, simulate
 
 GRAVITY, SPRING = 9.81, 5000.0
@@ -88,6 +96,32 @@ def test_projected_constraints_keep_both() -> None:
 def test_projections_without_a_real_root_are_told() -> None:
     run = simulate(hyperbola(0.9), 1.0, EnergyMomentum(0.01, constraint_forces="projected"))
     assert "no correction of the velocities" in run.about["audit"]["energy not projected"]
+
+
+@pytest.mark.parametrize(("speed", "rooted"), [(0.0, False), (1.4, False), (1.6, True)])
+def test_a_contact_gives_back_no_more_than_the_kinetic_energy_along_it(speed: float, rooted: bool) -> None:
+    """A mass m on a spring k, pressed into a wall by d, leaves it within one step h: v₁ = 2 d/h − v₀, and the wall did
+    the work ½ m (v₁² − v₀²) + ½ k d². The update can take ½ m v₁²: enough if and only if m v₀² ≥ k d²."""
+    m, k, d, h = 2.0, 450.0, 0.1, 0.05
+    system = LinearSystem(
+        [[m]],
+        stiffness=[[k]],
+        contacts=[Contact("wall", gap=-d, normal=[1.0])],
+        velocity=[speed],
+        penetration=d,
+    )
+    end = 2.0 * d / h - speed
+    work, most = 0.5 * m * (end**2 - speed**2) + 0.5 * k * d**2, 0.5 * m * end**2
+    assert (work <= most) == rooted
+    run = simulate(system, h, EnergyMomentum(h, contact=HardContact("momentum-update")))
+    energy = 0.5 * m * run.velocity[:, 0] ** 2 + 0.5 * k * run.position[:, 0] ** 2
+    assert run.position[-1, 0] == pytest.approx(d, abs=1e-12)
+    assert energy[-1] - energy[0] == pytest.approx(0.0 if rooted else work, abs=1e-9)
+    told = run.about["audit"].get("energy not projected", "")
+    assert bool(told) != rooted
+    if told:
+        assert told.startswith(f"at {h:.6g} s no correction of the velocities gives back {work:.3g} J")
+        assert told.endswith(f"(along contact 'wall' the motion has {most:.3g} J to take them from)")
 
 
 @pytest.mark.parametrize("reduction", ["null-space", "condensed"])

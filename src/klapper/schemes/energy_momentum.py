@@ -168,6 +168,9 @@ class _OneStep:
         self.middle = 0.5 * (before.time + self.t1)
         self.q0, self.v0 = before.position, before.velocity
         self.p = len(system.constraints)
+        self.missed: list[
+            tuple[str, float, float]
+        ] = []  # directions, surplus [J], kinetic energy along them [J]
         how: ConstraintForce = (
             "midpoint" if scheme.constraint_forces == "projected" else scheme.constraint_forces
         )
@@ -302,7 +305,7 @@ class _OneStep:
     ) -> np.ndarray:
         """p₁ ← p₁ + κ ∂V/∂q: the energy of the step becomes right.                         Hesch (2.160)-(2.166)"""
         wrong = -float(self._sums(q1, v1, work, found)[4])
-        return self._kicked(v1, potential_gradient(self.system, q1), wrong, "energy", notes)
+        return self._kicked(v1, potential_gradient(self.system, q1), wrong, "the forces", notes)
 
     def _constraints_projected(
         self, q1: np.ndarray, v1: np.ndarray, multipliers: np.ndarray, notes: dict[str, str]
@@ -331,20 +334,32 @@ class _OneStep:
     def _kicked(
         self, v: np.ndarray, push: np.ndarray, surplus: float, what: str, notes: dict[str, str]
     ) -> np.ndarray:
-        """v + κ M⁻¹ push with ½ κ² a + κ b + surplus = 0, the smaller root."""
+        """v + κ M⁻¹ push with a κ² + b κ + surplus = 0, a = ½ push · M⁻¹ push, the smaller root.
+
+        κ = −b/2a takes the most, b²/4a: the kinetic energy along ``push``. A surplus above that has no real root, and
+        stays in the motion.
+        """
         kick = self.balance.mobility(push)
         a, b = 0.5 * float(push @ kick), float(push @ v)
         discriminant = b * b - 4.0 * a * surplus
         if a == 0.0 or surplus == 0.0:
             return v
         if discriminant < 0.0:
-            notes["energy not projected"] = (
-                f"at {self.t1:.6g} s no correction of the velocities gives back {surplus:.3g} J ({what})"
-            )
+            self.missed.append((what, surplus, 0.25 * b * b / a))
+            notes["energy not projected"] = self._told()
             return v
         root = np.sqrt(discriminant)
         factor = -2.0 * surplus / (b + root) if b >= 0.0 else -2.0 * surplus / (b - root)
         return v + factor * kick
+
+    def _told(self) -> str:
+        """What the step could not give back, in words."""
+        names, surplus, most = zip(*self.missed, strict=True)
+        along = names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "")
+        return (
+            f"at {self.t1:.6g} s no correction of the velocities gives back {sum(surplus):.3g} J (along {along} the "
+            f"motion has {sum(most):.3g} J to take them from)"
+        )
 
 
 def _column(matrix: Any, k: Any) -> np.ndarray:

@@ -21,7 +21,20 @@ from klapper.reduction.shapes import in_shapes, joined, mode_names
 def attachment(system: LinearSystem, modes: int, *, loads: bool = True) -> Reduced:
     """The system in its ``modes`` lowest modes and one attachment shape per independent contact direction.
 
-    ``loads``  whether the patterns of the load get shapes too
+        q = V y,   V = [V₁, F₂ J, F₂ f] (n, k)
+
+    ``system``  linear, n coordinates
+    ``loads``   whether the patterns of the load get shapes too
+
+    Static flexibility is that of the full system; here three masses between walls with a stop at the last one.
+
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> from klapper.reduction import attachment
+    >>> springs = [[2.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 2.0]]
+    >>> stop = Contact("stop", normal=[0.0, 0.0, -1.0], gap=1.0)
+    >>> reduced = attachment(LinearSystem([1.0] * 3, stiffness=springs, contacts=[stop]), 1)
+    >>> reduced.system.coordinates, bool(reduced.error.contact[0] < 1e-12)
+    (('mode 1', 'attachment 1'), True)
     """
     require_linear(system, "reduction by attachment modes")
     elastic = Elasticity.of(system)

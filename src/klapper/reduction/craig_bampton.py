@@ -34,8 +34,21 @@ def craig_bampton(
 ) -> Reduced:
     """The system in its boundary coordinates and ``modes`` fixed-interface modes.
 
+        q_i = Ψ q_b + Φ η,   Ψ = −K_ii⁻¹ K_ib
+
+    ``system``    linear, n coordinates
     ``boundary``  names of coordinates that stay; None: all in which a contact or constraint is written
     ``loads``     whether the patterns of the load on the inside get shapes too
+
+    Three masses of 1 kg between walls: with the last one held, the first mode of the two others has ω = 1 rad/s.
+
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> from klapper.reduction import craig_bampton
+    >>> springs = [[2.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 2.0]]
+    >>> stop = Contact("stop", normal=[0.0, 0.0, -1.0], gap=1.0)
+    >>> reduced = craig_bampton(LinearSystem([1.0] * 3, stiffness=springs, contacts=[stop]), 1)
+    >>> reduced.system.coordinates, round(float(reduced.system.stiffness[1, 1]), 9)
+    (('q3', 'inner mode 1'), 1.0)
     """
     require_linear(system, "Craig–Bampton reduction")
     forces = sparse.hstack([contact_columns(system)[0], sparse.csc_array(system.constraint_matrix)])

@@ -33,8 +33,21 @@ def massless_boundary(
 ) -> Reduced:
     """The system without inertia at its contact boundary.
 
+        M' = M_ii + M_ib T + Tᵀ M_bi + Tᵀ M_bb T,   K' = K_ii + K_ib T,   C = J_bᵀ K_bb⁻¹ J_b,   T = −K_bb⁻¹ K_bi
+
+    ``system``    linear, n coordinates
     ``modes``     of the inside that are kept; None: all
     ``boundary``  names of coordinates without mass; None: all in which a contact is written
+
+    Two masses of 1 kg on springs of 1 N/m; the outer one hands its mass over, its spring becomes compliance.
+
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> from klapper.reduction import massless_boundary
+    >>> stop = Contact("stop", normal=[0.0, -1.0], gap=1.0)
+    >>> chain = LinearSystem([1.0, 1.0], stiffness=[[2.0, -1.0], [-1.0, 1.0]], contacts=[stop])
+    >>> small = massless_boundary(chain).system
+    >>> [float(matrix[0, 0]) for matrix in (small.mass_matrix, small.stiffness, small.compliance)]
+    [2.0, 1.0, 1.0]
     """
     require_linear(system, "massless boundary")
     require_compliant_contacts(system)

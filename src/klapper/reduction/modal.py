@@ -17,11 +17,18 @@ from klapper.reduction.shapes import in_shapes, mode_names
 def modal(system: LinearSystem, modes: int, *, rigid: bool = True) -> Reduced:
     """The system in its ``modes`` lowest modes, and one static shape per independent two-sided constraint.
 
-    ``rigid``  False leaves rigid modes out; they do not count then
+        q = V y,   Vᵀ M V = 1,   Vᵀ K V = diag(ω²)                                         Waltersberger (5.40)-(5.46)
 
-    >>> chain = LinearSystem([1.0] * 3, stiffness=[[2.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]])
-    >>> modal(chain, 2).system.size
-    2
+    ``system``  linear, n coordinates
+    ``rigid``   False leaves rigid modes out; they do not count then
+
+    Two masses of 1 kg between walls, springs of 1 N/m: ω = 1 rad/s and √3 rad/s.
+
+    >>> from klapper.mechanics import LinearSystem
+    >>> from klapper.reduction import modal
+    >>> chain = LinearSystem([1.0, 1.0], stiffness=[[2.0, -1.0], [-1.0, 2.0]])
+    >>> modal(chain, 2).system.stiffness.round(9).tolist()
+    [[1.0, 0.0], [0.0, 3.0]]
     """
     require_linear(system, "modal reduction")
     elastic = Elasticity.of(system)

@@ -29,7 +29,19 @@ from klapper.reduction.shapes import StaticPart, in_shapes, mode_names
 def quasi_static(system: LinearSystem, modes: int, *, static_modes: int | None = None) -> Reduced:
     """The system with its ``modes`` lowest modes dynamic and the others static.
 
+        0 ≤ J₁ᵀ y + C λ + a(t) ⟂ λ ≥ 0,   C = Jᵀ F₂ J [m/N]                                Waltersberger (5.58)-(5.67)
+
+    ``system``        linear, n coordinates
     ``static_modes``  how many further modes follow statically; None: all of them, by residual flexibility
+
+    Two masses between walls: the second mode, φ = (1, −1)/√2 and ω² = 3, follows with the compliance φ₂²/ω² = 1/6.
+
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> from klapper.reduction import quasi_static
+    >>> stop = Contact("stop", normal=[0.0, -1.0], gap=1.0)
+    >>> chain = LinearSystem([1.0, 1.0], stiffness=[[2.0, -1.0], [-1.0, 2.0]], contacts=[stop])
+    >>> round(float(quasi_static(chain, 1).system.compliance[0, 0]), 6)
+    0.166667
     """
     require_linear(system, "quasi-static reduction")
     require_compliant_contacts(system)

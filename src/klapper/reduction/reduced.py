@@ -31,6 +31,15 @@ class ReductionError:
     ``contact``  (m,) share of each contact's static flexibility that is lost, 0 to 1, the worst of its directions; nan
                  where the structure has none
     ``load``     share of the strain energy that the load at the start causes statically that is lost, 0 to 1
+
+    Two masses of 1 kg between walls, springs of 1 N/m: the second mass yields 2/3 m/N, the first mode alone 1/2 m/N.
+
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> from klapper.reduction import modal
+    >>> stop = Contact("stop", normal=[0.0, -1.0], gap=1.0)
+    >>> chain = LinearSystem([1.0, 1.0], stiffness=[[2.0, -1.0], [-1.0, 2.0]], contacts=[stop])
+    >>> modal(chain, 1).error.contact.round(6)
+    array([0.25])
     """
 
     highest: float
@@ -56,6 +65,18 @@ class Reduced:
     ``error``    what is left out
     ``by_force`` F (n, m) [m/N] static shapes by unit normal contact forces, or None
     ``by_load``  u(t) (n,) [m] static response of what is not kept, or None
+
+    The first mode of two equal masses between walls, q = (0.1, 0.1) cos t, seen half a period later:
+
+    >>> import numpy as np
+    >>> from klapper.mechanics import LinearSystem
+    >>> from klapper.reduction import modal
+    >>> from klapper.schemes import PiecewiseExact
+    >>> from klapper.simulate import simulate
+    >>> chain = LinearSystem([1.0, 1.0], stiffness=[[2.0, -1.0], [-1.0, 2.0]], position=[0.1, 0.1])
+    >>> reduced = modal(chain, 1)
+    >>> reduced.recover(simulate(reduced.system, np.pi, PiecewiseExact()))[-1].round(6)
+    array([-0.1, -0.1])
     """
 
     system: LinearSystem

@@ -21,7 +21,15 @@ SYMMETRY = 1e-12
 
 @dataclass(frozen=True)
 class ActiveSet:
-    """Block principal pivoting, then Keller's symmetric principal pivoting where that does not settle."""
+    """Block principal pivoting, then Keller's symmetric principal pivoting where that does not settle.
+
+    For min ½ xᵀA x + bᵀx over x ≥ 0 with symmetric A; needs no options. Two stops that push each other's contact open,
+    2 x₁ − x₂ = 3 and −x₁ + 2 x₂ = 0:
+
+    >>> from klapper.complementarity import LinearComplementarity, solve
+    >>> solve(LinearComplementarity([[2.0, -1.0], [-1.0, 2.0]], [-3.0, 0.0]), ActiveSet()).x.round(12).tolist()
+    [2.0, 1.0]
+    """
 
     name = "active-set"
 

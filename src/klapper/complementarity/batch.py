@@ -19,6 +19,12 @@ class BatchSolution:
 
     ``solved`` (k,) booleans, ``residual`` (k,) natural residuals, ``iterations`` (k,), and ``failures`` with the reason
     for each unsolved problem.
+
+    Two problems with A = 0, of which the first, 0 · x − 1 ≥ 0, has no solution:
+
+    >>> batch = solve_batch([[0.0]], [[-1.0], [2.0]])
+    >>> batch.solved.tolist(), batch.x.tolist(), type(batch.failures[0]).__name__
+    ([False, True], [[nan], [0.0]], 'NoSolution')
     """
 
     x: np.ndarray

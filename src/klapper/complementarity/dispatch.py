@@ -40,6 +40,8 @@ P = TypeVar("P", bound=Problem)
 SOLVERS: dict[str, type[Any]] = {
     solver.name: solver for solver in (ActiveSet, Lemke, GaussSeidel, Prox, Newton, Enumeration)
 }
+"""Every solver by the name under which ``solve(problem, "lemke")`` and the command line know it."""
+
 COMPILED_SIZE = 1500  # above this a dense pivoting method is not the first choice
 FEW_COMBINATIONS = 1 << 12
 

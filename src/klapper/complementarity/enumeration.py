@@ -31,6 +31,13 @@ class Piece:
 
     ``point`` (n,) is one of its vertices; ``lower`` and ``upper`` (n,) bound every unknown over the piece,
     ``image_lower`` and ``image_upper`` (n,) every complementary quantity. Unbounded ends are infinite.
+
+    A load of 1 N on two supports that know only their sum, x₁ + x₂ = 1:
+
+    >>> supports = LinearComplementarity(np.ones((2, 2)), [-1.0, -1.0])
+    >>> shared = enumerate_solutions(supports).pieces[0]
+    >>> shared.isolated, shared.lower.tolist(), shared.upper.tolist()
+    (False, [0.0, 0.0], [1.0, 1.0])
     """
 
     point: np.ndarray
@@ -48,6 +55,12 @@ class SolutionSet:
     ``unit`` and ``image_unit`` (n,) are typical sizes of the unknowns and of the complementary quantities, in which
     differences are judged. ``doubtful`` counts combinations that were dropped because their equations are singular to
     rounding: without a solution elsewhere they leave the question open.
+
+    A contact that a force draws further in, 0 ≤ x ⟂ 1 − x ≥ 0, may be open or closed:
+
+    >>> found = enumerate_solutions(LinearComplementarity([[-1.0]], [1.0]))
+    >>> len(found), found.upper.tolist(), found.same_motion(), found.motions().tolist()
+    (2, [1.0], False, [[1.0], [0.0]])
     """
 
     problem: Any
@@ -121,7 +134,14 @@ def enumerate_solutions(problem: Any) -> SolutionSet:
 
 @dataclass(frozen=True)
 class Enumeration:
-    """Tries all combinations; for small problems only, up to ``max_combinations`` of them."""
+    """Tries all combinations; for small problems only, up to ``max_combinations`` of them.
+
+    Of several solutions :func:`solve` takes the one with the smallest Σ |x_i|:
+
+    >>> from klapper.complementarity import solve
+    >>> solve(LinearComplementarity([[-1.0]], [1.0]), Enumeration()).x.tolist()
+    [0.0]
+    """
 
     max_combinations: int = MAX_COMBINATIONS
     name = "enumeration"

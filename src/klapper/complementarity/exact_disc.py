@@ -31,6 +31,13 @@ def exact_disc_problem(contact: FrictionalContact) -> NonlinearComplementarity:
     """(4.22)-(4.27) in the unknowns (λ, z): λ (size,) [N s] in the contact's order, z (patches,) [m/s].
 
     The Jacobian is sparse if the Delassus matrix is.
+
+    A block of 1 kg, pressed by 1 N s and pushed by 0.8 N s with μ = 0.5: λ = (1, −0.5, 0) N s, z = 0.3 m/s:
+
+    >>> from klapper.complementarity import solve
+    >>> block = FrictionalContact(np.eye(3), [-1.0, 0.8, 0.0], friction=0.5)
+    >>> (solve(exact_disc_problem(block)).x.round(9) + 0.0).tolist()
+    [1.0, -0.5, 0.0, 0.3]
     """
     _require_disc(contact)
     if isinstance(contact.delassus, LinearOperator):
@@ -73,6 +80,14 @@ def exact_disc_motion(
                      ``contact.free_velocity``
 
     Of ``contact.delassus`` only the size of its diagonal is used, so it may be an operator.
+
+    The block of :func:`exact_disc_problem`, 1 kg, with its three velocities in front of λ and z:
+
+    >>> from klapper.complementarity import solve
+    >>> block = FrictionalContact(np.eye(3), [-1.0, 0.8, 0.0], friction=0.5)
+    >>> motion = exact_disc_motion(block, np.eye(3), np.eye(3), [-1.0, 0.8, 0.0])
+    >>> (solve(motion).x.round(9) + 0.0).tolist()
+    [0.0, 0.3, 0.0, 1.0, -0.5, 0.0, 0.3]
     """
     _require_disc(contact)
     mass = as_square_matrix(mass, "mass")
@@ -118,13 +133,23 @@ def exact_disc_motion(
 
 
 def exact_disc_start(contact: FrictionalContact, force: np.ndarray) -> np.ndarray:
-    """Unknowns (λ, z) of :func:`exact_disc_problem` that belong to contact forces λ: z = |u_T|."""
+    """Unknowns (λ, z) of :func:`exact_disc_problem` that belong to contact forces λ: z = |u_T|.
+
+    >>> block = FrictionalContact(np.eye(3), [-1.0, 0.8, 0.0], friction=0.5)
+    >>> exact_disc_start(block, np.array([1.0, -0.5, 0.0])).round(12).tolist()  # slides with 0.8 − 0.5 m/s
+    [1.0, -0.5, 0.0, 0.3]
+    """
     sliding = contact.image(force)[contact.tangential]
     return np.concatenate([force, np.linalg.norm(sliding, axis=1)])
 
 
 def exact_disc_forces(contact: FrictionalContact, x: np.ndarray) -> np.ndarray:
-    """Contact forces λ (size,) [N s] out of the unknowns of either form."""
+    """Contact forces λ (size,) [N s] out of the unknowns of either form.
+
+    >>> block = FrictionalContact(np.eye(3), [-1.0, 0.8, 0.0], friction=0.5)
+    >>> exact_disc_forces(block, np.array([1.0, -0.5, 0.0, 0.3])).tolist()
+    [1.0, -0.5, 0.0]
+    """
     end = x.size - len(contact.tangential)
     return x[end - contact.size : end].copy()
 

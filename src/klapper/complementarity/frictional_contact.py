@@ -26,7 +26,10 @@ from klapper.complementarity.residuals import AMPLIFICATION, Residuals
 from klapper.convex import RegularPolygon
 
 OPEN, STICK, SLIP = 0, 1, 2
+"""States of a contact: without force, pressed and at rest along the surface, pressed and sliding."""
+
 STATE_NAMES = ("open", "stick", "slip")
+"""In words: ``STATE_NAMES[SLIP]`` is "slip"."""
 
 
 class FrictionalContact:

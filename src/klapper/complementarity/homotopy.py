@@ -32,9 +32,15 @@ SMALLEST_STEP = 1e-7
 
 @dataclass(frozen=True)
 class BranchEvent:
-    """Something that happens at ``parameter``: a contact ``closes`` or ``opens``, a ``fold``, a ``critical`` value
-    at which the closed contacts' matrix changes its sign while the forces stay bounded, the branch is ``lost`` or
-    ``resumed`` by another one, or its ``end``. ``name`` is the unknown concerned."""
+    """Something that happens at ``parameter``, in the unit of the parameter; ``name`` is the unknown concerned.
+
+    ``kind`` is ``closes`` or ``opens`` for a contact, ``fold``, ``critical`` where the closed contacts' matrix changes
+    its sign while the forces stay bounded, ``lost`` and ``resumed`` where the branch is lost and another one taken, or
+    ``end``.
+
+    >>> print(BranchEvent("closes", 1.5, "left stop"))
+    1.5: left stop closes
+    """
 
     kind: EventKind
     parameter: float
@@ -60,6 +66,16 @@ class Branch:
     ``parameter`` (k,), ``x`` (k, n) and ``y`` (k, n) in the user's unknowns; ``closed`` (k, m) tells which unknowns of
     the linear problem are in the basis; ``number`` (k,) counts up whenever the branch was lost and another one taken;
     ``events`` in the order met.
+
+    A stop of compliance 2 m/N that the load s [m] closes at s = 1, x = (s − 1)/2:
+
+    >>> branch = follow(lambda s: LinearComplementarity([[2.0]], [1.0 - s]), 0.0, 3.0, steps=3)
+    >>> print(branch)
+    5 solutions on 1 branch(es), from 0
+      1: x0 closes
+      3: end
+    >>> float(branch.parameter[-1]), branch.x[-1].round(12).tolist(), branch.closed[-1].tolist()
+    (3.0, [1.0], [True])
     """
 
     parameter: np.ndarray

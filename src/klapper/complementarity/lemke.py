@@ -31,6 +31,13 @@ class Lemke:
     ``basis``       indices of the unknowns that are positive in the start basis; overrides the start value's
     (both count the unknowns of the linear problem, see ``convert.as_linear``)
     ``max_pivots``  default 50 n + 100
+
+    0 ≤ x ⟂ A x + b + d z ≥ 0, followed from a large z to z = 0. The matrix need not be symmetric:
+
+    >>> from klapper.complementarity import solve
+    >>> problem = LinearComplementarity([[1.0, 2.0], [0.0, 1.0]], [-3.0, -1.0])  # x₂ = 1, x₁ = 3 − 2
+    >>> solve(problem, Lemke(covering=[1.0, 2.0])).x.round(12).tolist()
+    [1.0, 1.0]
     """
 
     covering: Any = None

@@ -21,6 +21,13 @@ class Residuals:
     ``feasibility``      violated inequality or equality
     ``cone_violation``   tangential force outside its friction disc or polygon
     ``dissipation_gap``  shortfall from the maximum of dissipated power
+
+    At x = 1 the row 2 x − 4 is violated by 2, of terms that add up to 2 + 4 = 6:
+
+    >>> from klapper.complementarity import LinearComplementarity
+    >>> found = LinearComplementarity([[2.0]], [-4.0]).residuals([1.0])
+    >>> round(found.feasibility, 12), found.cone_violation, found.worst_name
+    (0.333333333333, 0.0, 'natural map')
     """
 
     complementarity: float = 0.0

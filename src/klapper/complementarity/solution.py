@@ -20,7 +20,12 @@ P = TypeVar("P", bound=Problem)
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One solver's try: its name, ``"solved"`` or why it stopped, and the iterations it took."""
+    """One solver's try: its name, ``"solved"`` or why it stopped, and the iterations it took.
+
+    >>> from klapper.complementarity import LinearComplementarity, solve
+    >>> [str(attempt) for attempt in solve(LinearComplementarity([[2.0]], [-4.0])).attempts]
+    ['active-set: solved (1 iterations)']
+    """
 
     solver: str
     outcome: str
@@ -31,11 +36,19 @@ class Attempt:
 
 
 class Solution(Generic[P]):
-    """A point ``x`` (n,) of ``problem`` with its residuals.
+    """A point ``x`` (n,) of ``problem`` with its residuals, as :func:`solve` returns it.
 
-    ``attempts`` lists every solver that was tried, the successful one last. ``y`` is the complementary quantity (A
-    x + b, the velocities). ``verify(tolerance)`` raises :class:`Unverified` unless all residuals are below the
-    tolerance.
+    ``x``          forces [N] or impulses [N s]
+    ``y``          (n,) the complementary quantity: A x + b, velocities [m/s] or accelerations [m/s²]
+    ``residuals``  how well x satisfies the problem, dimensionless
+    ``attempts``   every solver that was tried, the successful one last: ``solver``, ``iterations``, ``status``
+
+    ``verify(tolerance)`` raises :class:`Unverified` unless all residuals are below the tolerance.
+
+    >>> from klapper.complementarity import LinearComplementarity, solve
+    >>> solution = solve(LinearComplementarity([[2.0]], [-4.0]))  # 0 ≤ x ⟂ 2 x − 4 ≥ 0
+    >>> solution.x.tolist(), solution.y.tolist(), solution.residuals.worst
+    ([2.0], [0.0], 0.0)
     """
 
     def __init__(self, problem: P, x: np.ndarray, attempts: tuple[Attempt, ...]) -> None:

@@ -43,6 +43,14 @@ class Uniqueness:
     otherwise over
                     all solutions with the motion of the given one
     ``null_space``  (n, k): combinations of unknowns that change nothing but themselves, largest entry one
+
+    ``complete``    whether the bounds hold for all solutions
+    ``all_unique``  whether motion and forces are
+
+    >>> from klapper.complementarity import solve
+    >>> found = uniqueness(solve(LinearComplementarity(np.ones((2, 2)), [-1.0, -1.0])))  # x₁ + x₂ = 1
+    >>> found.motion, found.forces.tolist(), found.upper.round(9).tolist(), found.null_space.tolist()
+    ('unique', [False, False], [1.0, 1.0], [[1.0], [-1.0]])
     """
 
     names: tuple[str, ...]

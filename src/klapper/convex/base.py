@@ -32,6 +32,19 @@ class ConvexSet(ABC):
        where a distance below `near` and a velocity below `slight`, both of shape (...), count as zero.
     5. `size` is a typical length of the set (0 for a cone); `is_cone` says whether λC = C for all λ > 0.
     6. `polar()` is overridden where the polar is itself a set of this room.
+
+    A set of one's own, the half-line x ≥ 1 (dimensionless, or any unit that its points have):
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class FromOne(ConvexSet):
+    ...     dimension = 1
+    ...     def _project(self, points):
+    ...         return np.maximum(points, 1.0)
+    ...     def _support(self, directions):
+    ...         return np.where(directions[..., 0] > 0, np.inf, directions[..., 0])
+    >>> FromOne().project([-3.0]).tolist(), FromOne().contains([2.0]), FromOne().support([-2.0])
+    ([1.0], True, -2.0)
     """
 
     dimension: int

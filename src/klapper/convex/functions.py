@@ -35,6 +35,21 @@ class ConvexFunction(ABC):
     2. `_value(points)` and `_prox(points, step)` work on stacks; `step` is a positive number.
     3. `conjugate()` returns a function of this room; `f.conjugate().conjugate()` has the values of f (A.89).
     4. A function that is differentiable everywhere overrides `_gradient`.
+
+    A function of one's own, the potential f = 3 x [J] of a weight of 3 N; its prox sinks by 3 N times the compliance:
+
+    >>> from klapper.convex import Box
+    >>> @dataclass(frozen=True)
+    ... class Weight(ConvexFunction):
+    ...     dimension = 1
+    ...     def _value(self, points):
+    ...         return 3.0 * points[..., 0]
+    ...     def _prox(self, points, step):
+    ...         return points - 3.0 * step
+    ...     def conjugate(self):
+    ...         return Indicator(Box([3.0], [3.0]))
+    >>> Weight().value([2.0]), Weight().prox([2.0], step=0.5).tolist(), Weight().conjugate().value([3.0])
+    (6.0, [0.5], 0.0)
     """
 
     dimension: int

@@ -24,6 +24,12 @@ class Qualification:
     holds: whether the constraints are qualified
     margin: largest s with ∇f_i·v ≥ s |∇f_i| for some v with |v_k| ≤ 1, ∇h_j·v = 0; 0 if there is none
     direction: that v, shape (n,): it opens all active contacts at once
+
+    A wall and a floor leave the corner by v = (1, 1), which opens both at once:
+
+    >>> corner = mangasarian_fromovitz([[1.0, 0.0], [0.0, 1.0]])
+    >>> corner.holds, corner.margin, corner.direction.tolist()
+    (True, 1.0, [1.0, 1.0])
     """
 
     holds: bool

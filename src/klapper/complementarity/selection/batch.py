@@ -13,7 +13,14 @@ from klapper.complementarity.errors import InvalidProblem
 
 @dataclass(frozen=True, eq=False)
 class BatchSelection:
-    """Forces (k, r) [N] of k problems; ``solved`` (k,) is False where the given forces contradict their limits."""
+    """Forces (k, r) [N] of k problems; ``solved`` (k,) is False where the given forces contradict their limits.
+
+    Two feet share 2 N and then 9 N, of which they can hold 0.5 N and 3 N:
+
+    >>> chosen = select_nearest([[1.0, 1.0]], [[2.0, 0.0], [9.0, 0.0]], [-0.5, -3.0], [0.5, 3.0])
+    >>> chosen.forces[0].round(12).tolist(), chosen.solved.tolist()
+    ([0.5, 1.5], [True, False])
+    """
 
     forces: np.ndarray
     solved: np.ndarray

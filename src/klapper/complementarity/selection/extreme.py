@@ -78,6 +78,13 @@ class ExtremeMotion:
 
     ``coordinate``  number of the velocity coordinate
     ``end``         "min" or "max"
+
+    A mass of 1 kg under a load of 2 N with friction of at most 0.5 N and 1 N, not known otherwise:
+
+    >>> feet = ForceSet.from_arrays([0.0, 0.0], [[1.0, 1.0]], patches=[[0], [1]], limit=[0.5, 1.0],
+    ...     held=np.zeros((0, 2)), mass=[[1.0]], load=[2.0])
+    >>> [ExtremeMotion(0, end).select(feet).forces.round(9).tolist() for end in ("min", "max")]
+    [[-0.5, -1.0], [0.5, 1.0]]
     """
 
     coordinate: int

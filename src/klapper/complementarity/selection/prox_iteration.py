@@ -37,6 +37,12 @@ class ProxIteration:
     ``factors``         r_i relative to each other: one number, (r,) or a mapping from names
     ``relaxation``      the largest r G that a sweep applies, in (0, 2); up to 1 no direction overshoots
     ``max_iterations``  after which the nearest member to the last iterate is taken, and the note says so
+
+    Two feet share −2 N; from zero the one with three times the factor r takes three times the force:
+
+    >>> pair = ForceSet.from_arrays([-2.0, 0.0], [[1.0, 1.0]], patches=[[0], [1]], limit=[3.0, 3.0])
+    >>> ProxIteration(factors=[3.0, 1.0]).select(pair).forces.round(9).tolist()
+    [-1.5, -0.5]
     """
 
     start: Any = 0.0

@@ -34,6 +34,13 @@ class QualityFunctional:
     ``ansatz``      1, 2 or 3, see the module's docstring
     ``coordinate``  number j of the coordinate of Ansatz 3
     ``weight``      P (n, n), positive semidefinite, in place of an ansatz
+
+    A mass of 1 kg under 2 N rubs at two feet that hold 0.5 N and 3 N: it rests, with the smallest such forces:
+
+    >>> feet = ForceSet.from_arrays([0.0, 0.0], [[1.0, 1.0]], patches=[[0], [1]], limit=[0.5, 3.0],
+    ...     held=np.zeros((0, 2)), mass=[[1.0]], load=[2.0])
+    >>> QualityFunctional().select(feet).forces.round(9).tolist()
+    [-0.5, -1.5]
     """
 
     ansatz: Literal[1, 2, 3] = 2

@@ -30,6 +30,12 @@ class Selection:
     ``rule``   what chose them, e.g. "minimum norm"
     ``exact``  whether they belong to the set: if not, they move the system differently
     ``note``   what a reader must know, empty if nothing
+
+    >>> from klapper.complementarity.selection import MinimumNorm
+    >>> pair = ForceSet.from_arrays([-2.0, 0.0], [[1.0, 1.0]], patches=[[0], [1]], limit=[3.0, 3.0])  # x₁ + x₂ = −2 N
+    >>> chosen = MinimumNorm().select(pair)
+    >>> chosen.forces.round(12).tolist(), chosen.rule, chosen.exact
+    ([-1.0, -1.0], 'minimum norm', True)
     """
 
     forces: np.ndarray
@@ -39,7 +45,18 @@ class Selection:
 
 
 class SelectionRule(Protocol):
-    """Picks a member of a set of forces (contract in the module's docstring)."""
+    """Picks a member of a set of forces (contract in the module's docstring).
+
+    A rule of one's own, the forces with which the set was made:
+
+    >>> class AsGiven:
+    ...     name = "as given"
+    ...     def select(self, forces, previous=None):
+    ...         return Selection(forces.forces, self.name, exact=forces.contains(forces.forces))
+    >>> pair = ForceSet.from_arrays([-2.0, 0.0], [[1.0, 1.0]], patches=[[0], [1]], limit=[3.0, 3.0])
+    >>> AsGiven().select(pair).exact
+    True
+    """
 
     @property
     def name(self) -> str: ...

@@ -29,6 +29,18 @@ def conservation(run: Run, system: System, *, tolerance: float | None = None) ->
     """Energy, momentum and angular momentum of a ``run`` of ``system``, which must know its momenta.
 
     ``tolerance``  allowed change in a step, in units of the terms of a quantity; None: that of the scheme's equations
+
+    One element of 2 kg that flies with (3, 4) m/s has the momentum (6, 8) kg m/s and keeps it:
+
+    >>> from klapper.conservation import conservation
+    >>> from klapper.continuum import Continuum, SaintVenantKirchhoff, Solid, block
+    >>> from klapper.schemes import EnergyMomentum
+    >>> from klapper.simulate import simulate
+    >>> cell = Solid("cell", block((1.0, 1.0), (1, 1)), SaintVenantKirchhoff(100.0, 0.1), density=2.0)
+    >>> flying = Continuum([cell], velocity={"cell": (3.0, 4.0)})
+    >>> momentum = conservation(simulate(flying, 1.0, EnergyMomentum(0.5)), flying)["momentum"]
+    >>> momentum.history[-1].round(9), momentum.kept
+    (array([6., 8.]), True)
     """
     if not has_momenta(system):
         raise InvalidModel(

@@ -47,7 +47,20 @@ _LEDGER_TOLERANCE = 1e-7
 
 
 class SimulationFailed(RuntimeError):
-    """The run ended before its time, or its books do not close; ``run`` holds what there is."""
+    """The run ended before its time, or its books do not close; ``run`` holds what there is.
+
+    A mass cannot be held at a wall and follow a ram at once:
+
+    >>> from klapper.mechanics import Constraint, LinearSystem, Ramp
+    >>> from klapper.schemes import Moreau
+    >>> from klapper.simulate import simulate
+    >>> wall, ram = Constraint("wall", [1.0]), Constraint("ram", [1.0], offset=Ramp(0.0, 2.0))
+    >>> held = LinearSystem([1.0], constraints=[wall, ram])
+    >>> simulate(held, 1.0, Moreau(0.1, compiled=False))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    klapper.simulate.SimulationFailed: At 0 s constraint 'ram' contradicts the others: 1 m/s cannot be met. ...
+    """
 
     def __init__(self, message: str, run: Run) -> None:
         super().__init__(message)
@@ -74,6 +87,19 @@ def simulate(
 
     Ctrl-C ends the run early and keeps what there is (status "interrupted"). A step without a verified answer raises
     :class:`SimulationFailed`, which holds the run so far.
+
+        M dv = f dt + J_N dΛ_N + J_T dΛ_T + J_B dΛ_B
+
+    A ball dropped from 1.25 m under 10 m/s² hits the floor after 0.5 s and rebounds with 0.6 of its speed:
+
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> from klapper.schemes import EventDriven
+    >>> from klapper.simulate import simulate
+    >>> floor = Contact("floor", normal=[1.0], restitution=0.6)
+    >>> ball = LinearSystem([1.0], force=[-10.0], position=[1.25], contacts=[floor])
+    >>> time, position, velocity = simulate(ball, 1.0, EventDriven()).final
+    >>> time, position.round(9), velocity.round(9)
+    (1.0, array([0.25]), array([-2.]))
     """
     require_arguments(system, until, scheme, every)
     loop = _Loop(system, scheme, float(until), every)

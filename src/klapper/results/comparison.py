@@ -29,8 +29,20 @@ _SATURATED = 0.1  # of the range of the motion: runs farther apart have nothing 
 
 @dataclass(frozen=True, eq=False)
 class Refinement:
-    """Errors of one method against the reference: ``factors`` (k,) by which its parameter was refined, ``errors`` (k,)
-    [m, rad], root mean squares over the common times, and ``seconds`` (k,) of computing."""
+    """Errors of one method against the reference under refinement.
+
+    ``factors``  (k,) by which its parameter was refined
+    ``errors``   (k,) [m, rad], root mean squares over the common times
+    ``seconds``  (k,) of computing
+
+    A quarter of the error with half the step is second order: error ∝ hᵖ, p = 2.
+
+    >>> import numpy as np
+    >>> from klapper.results import Refinement
+    >>> halved = Refinement(np.array([1.0, 2.0]), errors=np.array([4e-4, 1e-4]), seconds=np.array([0.1, 0.2]))
+    >>> round(halved.order(scale=1.0), 9)
+    2.0
+    """
 
     factors: np.ndarray
     errors: np.ndarray
@@ -56,6 +68,19 @@ class Comparison:
     ``refused``      methods that cannot treat the model, and why
     ``failed``       methods that began and did not reach the end, and why
     ``refinements``  errors under refinement, by method
+
+    One is made by :func:`klapper.compare.compare`. Moreau's step with θ = ½ makes q = cos t late by h² t/12:
+
+    >>> import numpy as np
+    >>> from klapper.compare import compare
+    >>> from klapper.mechanics import LinearSystem
+    >>> from klapper.schemes import Moreau, PiecewiseExact
+    >>> oscillator = LinearSystem([1.0], stiffness=[1.0], position=[1.0])
+    >>> methods = {"exact": PiecewiseExact(), "steps": Moreau(0.1, compiled=False)}
+    >>> comparison = compare(oscillator, 1.0, methods, samples=10)
+    >>> late = 0.1**2 / 12.0  # s, at t = 1 s
+    >>> bool(abs(comparison.distance("steps")[-1] - late * np.sin(1.0)) < 0.01 * late)
+    True
     """
 
     runs: Mapping[str, Run]

@@ -28,6 +28,13 @@ class Conserved:
     ``tolerance``          of the change in a step, in units of ``size``
     ``changed_by``         what changes it rightly, e.g. ("supports",); empty: it should be kept
     ``history``            (s, k), None if the run was read from a file
+
+    >>> import numpy as np
+    >>> from klapper.results import Conserved
+    >>> history = np.array([[6.0], [6.0], [5.0]])  # kg m/s, lost in the last step
+    >>> lost = Conserved.of("momentum", "kg m/s", history, np.arange(3), size=6.0, tolerance=1e-10)
+    >>> lost.kept, lost.per_step
+    (False, 1.0)
     """
 
     name: str
@@ -86,7 +93,16 @@ class Conserved:
 
 @dataclass(frozen=True, eq=False)
 class Conservation:
-    """The quantities that a motion may keep, by name: "energy", "momentum", "angular momentum"."""
+    """The quantities that a motion may keep, by name: "energy", "momentum", "angular momentum".
+
+    One is made by :func:`klapper.conservation.conservation`, and by every run of a system that knows its momenta.
+
+    >>> import numpy as np
+    >>> from klapper.results import Conservation, Conserved
+    >>> energy = Conserved.of("energy", "J", np.array([[5.0], [5.0]]), np.arange(2), size=5.0, tolerance=1e-10)
+    >>> Conservation({"energy": energy}).matrix
+    {'energy': True}
+    """
 
     quantities: Mapping[str, Conserved]
 

@@ -5,7 +5,14 @@ from difflib import get_close_matches
 
 
 class ResultsError(ValueError):
-    """A result that does not exist, does not fit or cannot be stored, told in one sentence."""
+    """A result that does not exist, does not fit or cannot be stored, told in one sentence.
+
+    >>> from klapper.results import read
+    >>> read("nowhere.h5")
+    Traceback (most recent call last):
+        ...
+    klapper.results.errors.ResultsError: nowhere.h5 does not exist.
+    """
 
 
 def place(name: str, names: Sequence[str], what: str) -> int:

@@ -29,7 +29,19 @@ TITLES = {
 
 @dataclass(frozen=True, eq=False)
 class Ledger:
-    """Energies over time, each (s,) in J; ``time`` (s,) in s, ``step`` (s,) number of the step."""
+    """Energies over time, each (s,) in J; ``time`` (s,) in s, ``step`` (s,) number of the step.
+
+    A ball of 1 kg hits the floor with 5 m/s and leaves with 3 m/s: ½ (25 − 9) J are lost in the impact.
+
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> from klapper.schemes import EventDriven
+    >>> from klapper.simulate import simulate
+    >>> floor = Contact("floor", normal=[1.0], restitution=0.6)
+    >>> ball = LinearSystem([1.0], force=[-10.0], position=[1.25], contacts=[floor])
+    >>> ledger = simulate(ball, 1.0, EventDriven()).ledger
+    >>> round(ledger.balance["impact"], 9), ledger.closes()
+    (8.0, True)
+    """
 
     step: np.ndarray
     time: np.ndarray

@@ -29,7 +29,22 @@ class Penetration:
 
 @dataclass(frozen=True)
 class PenetrationStatistics:
-    """The penetration of every contact that has a gap."""
+    """The penetration of every contact that has a gap, by :func:`penetration_statistics`.
+
+    ``contacts``  of each its name, ``deepest`` [m], ``mean`` [m] while closed, ``share`` of the time and number of
+                  ``closings``; ``statistics["floor"]`` is that of one
+
+    A weight of 10 N on a spring of 10⁴ N/m, let go where the spring is slack, goes down twice the static 1 mm:
+
+    >>> from klapper.mechanics import CompliantNormal, Contact, LinearSystem
+    >>> from klapper.results import penetration_statistics
+    >>> from klapper.schemes import Regularised
+    >>> from klapper.simulate import simulate
+    >>> mass = LinearSystem([1.0], force=[-10.0], contacts=[Contact("floor", normal=[1.0])])
+    >>> statistics = penetration_statistics(simulate(mass, 0.05, Regularised(CompliantNormal(1e4, 0.0))))
+    >>> round(statistics.deepest, 5)
+    0.002
+    """
 
     contacts: tuple[Penetration, ...]
 
@@ -56,7 +71,19 @@ class PenetrationStatistics:
 
 
 def penetration_statistics(run: Run) -> PenetrationStatistics:
-    """Penetration of every contact of a run, from its samples."""
+    """Penetration of every contact of a run, from its samples.
+
+    A mass of 1 kg runs with 2 m/s into a spring of 10⁴ N/m: half a sine, v √(m/c) = 20 mm deep, 2/π of it in the mean.
+
+    >>> from klapper.mechanics import CompliantNormal, Contact, LinearSystem
+    >>> from klapper.results import penetration_statistics
+    >>> from klapper.schemes import Regularised
+    >>> from klapper.simulate import simulate
+    >>> mass = LinearSystem([1.0], velocity=[-2.0], contacts=[Contact("floor", normal=[1.0])])
+    >>> floor = penetration_statistics(simulate(mass, 0.1, Regularised(CompliantNormal(1e4, 0.0))))["floor"]
+    >>> round(floor.deepest, 4), round(floor.mean, 4), floor.closings
+    (0.02, 0.0127, 1)
+    """
     found = []
     for name, gap in zip(run.layout.contacts, run.gap.T, strict=True):
         if np.all(np.isnan(gap)):

@@ -38,6 +38,16 @@ class ContactHistory:
     ``impulse``  (s, 1+tangential) N s, normal and tangential, since the previous sample
     ``force``    (s, 1+tangential) N, mean since the previous sample; nan where an impact happened since then
     ``state``    (s,) ``OPEN``, ``STICK``, ``SLIP`` or ``IMPACT``
+
+    A block of 1 kg rests on the floor under its weight of 10 N:
+
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> from klapper.schemes import EventDriven
+    >>> from klapper.simulate import simulate
+    >>> block = LinearSystem([1.0], force=[-10.0], contacts=[Contact("floor", normal=[1.0])])
+    >>> floor = simulate(block, 1.0, EventDriven()).contact("floor")
+    >>> floor.force[-1].round(9), floor.impulse.sum().round(9)
+    (array([10.]), np.float64(10.0))
     """
 
     name: str
@@ -63,6 +73,17 @@ class Run:
     ``about``    plain data about the run: "system", "scheme", "settings", "version", "steps", "wall_time" (s),
                  "status" ("complete", "interrupted" or "failed"), "message", "audit", "citations" (keys of
                  :mod:`klapper.results.citations`), "conservation"; any of them may be missing
+
+    A ball dropped from 1.25 m hits the floor after 0.5 s with 5 m/s, leaves with 3 m/s and is 0.25 m up at 1 s:
+
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> from klapper.schemes import EventDriven
+    >>> from klapper.simulate import simulate
+    >>> floor = Contact("floor", normal=[1.0], restitution=0.6)
+    >>> ball = LinearSystem([1.0], force=[-10.0], position=[1.25], contacts=[floor], coordinates=["height"])
+    >>> run = simulate(ball, 1.0, EventDriven())
+    >>> run.coordinate("height")[-1].round(9), run.speed("height")[-1].round(9), len(run.impacts().time)
+    (np.float64(0.25), np.float64(-2.0), 1)
     """
 
     layout: Layout

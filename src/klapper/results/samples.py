@@ -18,9 +18,11 @@ import numpy as np
 
 from klapper.results.errors import ResultsError
 
+# Contact states of a sample: apart; closed at rest, or closed without friction; sliding; hit since the sample before.
 OPEN, STICK, SLIP, IMPACT = 0, 1, 2, 3
 STATES = ("open", "stick", "slip", "impact")
 DIRECTIONS = (("normal",), ("normal", "tangential"), ("normal", "tangential 1", "tangential 2"))
+# Columns of ``Samples.energy`` [J] and entries of the ledger: present energies, work put in, energies lost.
 ENERGY = ("kinetic", "potential", "loads", "damping", "friction", "impact", "numerical")
 
 MEANING = {
@@ -62,6 +64,10 @@ class Layout:
     ``contacts``     names of the m contacts; empty if the run logs loaded contacts by number
     ``tangential``   tangential directions of each contact: 0, 1 or 2
     ``constraints``  names of the p two-sided constraints
+
+    >>> from klapper.results import Layout
+    >>> Layout(("ball x", "ball y"), ("ball x", "ball y"), contacts=("floor",), tangential=1).directions
+    ('normal', 'tangential')
     """
 
     coordinates: tuple[str, ...]
@@ -99,6 +105,15 @@ class Loaded:
     ``gap``      (k,) m
     ``impulse``  (k, 1+tangential) N s
     ``state``    (k,)
+
+    Contact 7 at the first sample, contacts 7 and 9 at the second:
+
+    >>> import numpy as np
+    >>> from klapper.results import STICK, Loaded
+    >>> gap, impulse = np.zeros(3), np.array([[0.1], [0.2], [0.3]])
+    >>> loaded = Loaded(np.array([0, 1, 3]), np.array([7, 7, 9]), gap, impulse, np.full(3, STICK))
+    >>> loaded.sample
+    array([0, 1, 1])
     """
 
     start: np.ndarray
@@ -156,6 +171,11 @@ class Samples:
     ``energy``              (s, 7) J, columns ``ENERGY``
     ``residual``            (s,) largest relative residual of the contact problems since the previous sample
     ``loaded``              log of the loaded contacts by number, or None
+
+    >>> from klapper.results import ENERGY, Layout, Samples
+    >>> empty = Samples.empty(Layout(("x", "y"), ("x", "y"), contacts=("floor",), tangential=1))
+    >>> empty.position.shape, empty.impulse.shape, empty.energy.shape[1] == len(ENERGY)
+    ((0, 2), (0, 1, 2), True)
     """
 
     step: np.ndarray

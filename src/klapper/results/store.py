@@ -46,7 +46,18 @@ RUN, HEADER, LOCK = "run.h5", "header.json", "lock"
 
 
 class Resumed(NamedTuple):
-    """What there is of a run; ``message`` tells what was damaged and left out, if anything."""
+    """What there is of an unfinished run, as :meth:`PartStore.resume` gives it.
+
+    ``layout``, ``samples``  the s samples on disk and the meaning of their columns
+    ``snapshot``             the complete state after the last of them
+    ``message``              tells what was damaged and left out, empty if nothing
+
+    >>> import tempfile
+    >>> from klapper.results import PartStore
+    >>> with tempfile.TemporaryDirectory() as folder, PartStore(folder) as store:
+    ...     store.resume("ball, 1 kg") is None  # nothing there: the run has to begin
+    True
+    """
 
     layout: Layout
     samples: Samples
@@ -59,6 +70,17 @@ class PartStore:
 
     A ``fingerprint`` is a text that is the same if and only if the computation is: same system, scheme, settings and
     start. It keeps runs apart; a folder that holds another run is refused.
+
+    :func:`klapper.simulate.simulate` does all of this for ``store=folder``; a computation with a loop of its own does
+
+    >>> import tempfile
+    >>> from klapper.results import Layout, PartStore, Samples
+    >>> layout = Layout(("x",), ("x",))
+    >>> with tempfile.TemporaryDirectory() as folder, PartStore(folder) as store:
+    ...     store.begin(layout, {"system": "ball"}, fingerprint="ball, 1 kg")
+    ...     store.append(Samples.empty(layout), {"step": 5})
+    ...     store.resume("ball, 1 kg").snapshot
+    {'step': 5}
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -212,7 +234,18 @@ class PartStore:
 
 
 def read(path: str | Path) -> Run:
-    """The run in a file, or in a folder, where it may be unfinished: then its status is "interrupted"."""
+    """The run in a file, or in a folder, where it may be unfinished: then its status is "interrupted".
+
+    >>> import tempfile
+    >>> from klapper.mechanics import LinearSystem
+    >>> from klapper.results import read
+    >>> from klapper.schemes import EventDriven
+    >>> from klapper.simulate import simulate
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = simulate(LinearSystem([1.0], velocity=[2.0]), 3.0, EventDriven()).save(f"{folder}/run.h5")
+    ...     read(path).final[1].round(9)
+    array([6.])
+    """
     path = Path(path)
     if not path.is_dir():
         return read_run(path)

@@ -16,31 +16,23 @@ from klapper.analysis.equilibrium import Equilibrium, NoEquilibrium
 from klapper.analysis.equilibrium_set import EquilibriumPiece, EquilibriumSet, equilibrium_set
 from klapper.analysis.follow_load import follow_load
 from klapper.analysis.frequency_response import FrequencyResponse, frequency_response
-from klapper.analysis.harmonic import (
-    HarmonicCurve,
-    HarmonicResponse,
-    NoBalance,
-    follow_harmonic,
-    harmonic_response,
-)
+from klapper.analysis.harmonic.curve import HarmonicCurve
+from klapper.analysis.harmonic.follow import follow_harmonic
+from klapper.analysis.harmonic.newton import NoBalance
+from klapper.analysis.harmonic.response import HarmonicResponse
+from klapper.analysis.harmonic.solve import harmonic_response
 from klapper.analysis.iteration_history import IterationHistory, iteration_history
 from klapper.analysis.linear_stability import Stability, critical_value, stability
 from klapper.analysis.load_path import LoadPath, NoStaticState, load_path, static_state
 from klapper.analysis.minimal_coordinates import MinimalCoordinates, minimal_coordinates
 from klapper.analysis.mode_convergence import ModeConvergence, mode_convergence
-from klapper.analysis.periodic import (
-    Bifurcation,
-    BifurcationDiagram,
-    FlowMap,
-    MotionEvent,
-    NoPeriodicMotion,
-    PeriodicBranch,
-    PeriodicMotion,
-    bifurcation_diagram,
-    flow_map,
-    follow_periodic,
-    periodic_motion,
-)
+from klapper.analysis.periodic.branch import Bifurcation, PeriodicBranch
+from klapper.analysis.periodic.diagram import BifurcationDiagram, bifurcation_diagram
+from klapper.analysis.periodic.events import MotionEvent
+from klapper.analysis.periodic.flow_map import FlowMap, flow_map
+from klapper.analysis.periodic.follow import follow_periodic
+from klapper.analysis.periodic.motion import PeriodicMotion
+from klapper.analysis.periodic.search import NoPeriodicMotion, periodic_motion
 from klapper.analysis.sliding_stability import SlidingEquilibrium, SlidingStability, sliding_stability
 from klapper.analysis.slip_onset import SlipOnset, slip_onset
 from klapper.analysis.stability_map import (

@@ -2,15 +2,11 @@
 
 from klapper.continuum.body import Body
 from klapper.continuum.cable import Cable
-from klapper.continuum.contact import (
-    Interface,
-    Mortar,
-    NodeToSegment,
-    SurfacePressure,
-    Tie,
-    contact_pressure,
-    fitted,
-)
+from klapper.continuum.contact.interface import Interface
+from klapper.continuum.contact.mortar import Mortar
+from klapper.continuum.contact.node_to_segment import NodeToSegment
+from klapper.continuum.contact.pressure import SurfacePressure, contact_pressure
+from klapper.continuum.contact.tying import Tie, fitted
 from klapper.continuum.laws import Law, MooneyRivlin, NeoHooke, PlaneStress, SaintVenantKirchhoff
 from klapper.continuum.line_mesh import LineMesh, circle, polyline
 from klapper.continuum.loads import Gravity, NodeForce, Pressure, Torque, Traction

@@ -15,7 +15,11 @@ from klapper.mechanics.system import System
 
 @dataclass(frozen=True)
 class Tolerances:
-    """What counts as zero: a gap [m], a velocity [m/s], an acceleration [m/s²]."""
+    """What counts as zero: a gap [m], a velocity [m/s], an acceleration [m/s²].
+
+    >>> Tolerances(gap=1e-6).gap, Tolerances().velocity  # a micrometre counts as touching, no velocity as rest
+    (1e-06, 0.0)
+    """
 
     gap: float = 0.0
     velocity: float = 0.0
@@ -24,8 +28,22 @@ class Tolerances:
 
 @dataclass(frozen=True, eq=False)
 class ActiveSets:
-    """Contact numbers in rising order: closed, not separating, not accelerating apart; sticking by velocity and by
-    acceleration (None where accelerations were not given)."""
+    """Which contacts take part, as contact numbers in rising order, each array (k,).
+
+    ``closed``          A_N3: g ≤ 0
+    ``not_separating``  A_N2: of these, ġ ≤ 0
+    ``staying``         A_N1: of these, g̈ ≤ 0; None where accelerations were not given
+    ``not_sliding``     A_T2: closed and v_T = 0
+    ``sticking``        A_T1: of these, v̇_T = 0; None where accelerations were not given
+
+    A ball that touches the floor and moves up is closed, but separates:
+
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> ball = LinearSystem([1.0], velocity=[2.0], contacts=[Contact("floor", normal=[1.0])])
+    >>> found = active_sets(ball, 0.0, ball.start.position, ball.start.velocity)
+    >>> found.closed.tolist(), found.not_separating.tolist(), found.staying
+    ([0], [], None)
+    """
 
     closed: np.ndarray
     not_separating: np.ndarray
@@ -42,7 +60,18 @@ def active_sets(
     acceleration: np.ndarray | None = None,
     tolerances: Tolerances = Tolerances(),  # noqa: B008 - frozen
 ) -> ActiveSets:
-    """A_N3, A_N2, A_N1, A_T2, A_T1 of a state; the last of each need the ``acceleration`` v̇ (nv,)."""
+    """A_N3, A_N2, A_N1, A_T2, A_T1 of a state q (nq,) [m, rad], v (nv,) [m/s, rad/s] at the time t [s].
+
+    The last of each need the ``acceleration`` v̇ (nv,) [m/s², rad/s²]; ``tolerances`` say what counts as zero.
+
+    A ball that rests on the floor and is pulled up leaves it, Waltersberger (3.19):
+
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> ball = LinearSystem([1.0], contacts=[Contact("floor", normal=[1.0])])
+    >>> rest = ball.start.position, ball.start.velocity
+    >>> [active_sets(ball, 0.0, *rest, np.array([a])).staying.tolist() for a in (-9.81, 5.0)]
+    [[0], []]
+    """
     near = system.near(t, q)
     gaps = system.gaps(t, q, near)
     closed = near[np.isnan(gaps) | (gaps <= tolerances.gap)]

@@ -369,6 +369,13 @@ def friction_matrix(contact: AveragedContact, patches: FrictionPatches, friction
     """μ (s, m): the friction limit of patch i is Σ_j μ_ij λ_N,j, Waltersberger (3.74).
 
     ``friction`` is the coefficient of every patch, one number or (s,). Patches that match boxes give a diagonal matrix.
+
+    Two boxes of normal force and one patch of friction with μ = 0.5 over both:
+
+    >>> strip = ContactArea.line(1.0, panels=2)
+    >>> halves = AveragedContact.boxes(strip, [0.0, 0.5, 1.0])
+    >>> friction_matrix(halves, FrictionPatches(strip, [0.0, 1.0]), 0.5).round(12).tolist()
+    [[0.5, 0.5]]
     """
     coefficients = np.asarray(friction, dtype=float)
     if coefficients.shape not in ((), (patches.count,)):

@@ -36,6 +36,14 @@ def areal_contacts(
     ``sliding``    ∂v_T/∂v (k, n) or (k, d, n) at the area's points and
     ``friction``   coefficient of every patch, one number or (s,)
     ``name``       put in front of the names of contacts and patches
+
+    A lid on a ledge of 1 m, hinged at x = 0 and turned by the angle q with the gap x q, cut into two boxes:
+
+    >>> from klapper.mechanics import ContactArea
+    >>> ledge = ContactArea.line(1.0, panels=2)
+    >>> halves = AveragedContact.boxes(ledge, [0.0, 0.5, 1.0])
+    >>> [part.normal.round(12).tolist() for part in areal_contacts(halves, halves.points, gap=0.001)]
+    [[0.25], [0.75]]
     """
     prefix = f"{name} " if name else ""
     normal = contact.directions(gradients)

@@ -86,6 +86,15 @@ class FrictionElement:
 
     ``limit``   given friction limit [N]
     ``shares``  μ_j by contact name: the patch's limit is limit + Σ_j μ_j λ_Nj, Waltersberger (3.74)
+
+    ``tangents``, ``tangential_rate``  as in :class:`Contact`
+
+    A bolted joint that slips at 20 N, and a patch that takes half its friction from each of two contacts:
+
+    >>> FrictionElement("joint", tangents=[1.0, -1.0], limit=20.0).tangents.tolist()
+    [[1.0, -1.0]]
+    >>> sorted(FrictionElement("patch", tangents=[1.0, 0.0], shares={"left": 0.3, "right": 0.3}).shares)
+    ['left', 'right']
     """
 
     name: str
@@ -120,6 +129,14 @@ class Constraint:
     ``invariants`` the same Φ, not of t, by :class:`klapper.mechanics.Invariants`: energy-momentum steps keep momenta
     ``loss``       D [unit of Φ per s]: over an energy-momentum step with discrete gradients the force λ ∂Φ/∂q takes
                    λ D [W], numerical in the ledger; no other scheme sees it                  Hesch (3.60), (3.61)
+
+    A link that holds two points 0.5 m apart, q₂ − q₁ − 0.5 = 0, and a pendulum of 2 m in the plane:
+
+    >>> Constraint("link", direction=[-1.0, 1.0], offset=-0.5).affine
+    True
+    >>> pendulum = Constraint("rod", offset=lambda t, q: np.hypot(*q) - 2.0)
+    >>> float(pendulum.offset(0.0, np.array([0.0, -2.0])))
+    0.0
     """
 
     name: str
@@ -158,6 +175,12 @@ class Laws:
     ``friction``     μ (k,), or a matrix (k, k) when friction limits depend on other contacts' normal forces
     ``limit``        given part of the friction limits (k,) [N]
     ``ratio``        μ₂/μ₁ (k,) of anisotropic contacts, 1 for all others
+
+    >>> sides = ("left", "right")
+    >>> feet = [Contact(side, normal=[1.0], tangents=[1.0], friction=0.3, restitution=0.5) for side in sides]
+    >>> laws = ContactList(feet, 0.0, np.zeros(1)).laws(np.array([0, 1]))
+    >>> laws.friction.tolist(), laws.restitution.tolist(), laws.normal.tolist()
+    ([0.3, 0.3], [0.5, 0.5], [True, True])
     """
 
     normal: np.ndarray
@@ -168,7 +191,14 @@ class Laws:
 
 
 class ContactTable(Protocol):
-    """All possible contacts of a system, numbered from 0 to ``count`` − 1."""
+    """All possible contacts of a system, numbered from 0 to ``count`` − 1.
+
+    The usual one is a :class:`ContactList`; models with very many contacts keep arrays in place of a list.
+
+    >>> table: ContactTable = ContactList([Contact("floor", normal=[1.0])], 0.0, np.zeros(1))
+    >>> table.count, table.tangential, table.constant, table.name(0)
+    (1, 0, True, 'floor')
+    """
 
     @property
     def count(self) -> int: ...
@@ -194,6 +224,11 @@ class ContactList:
     """The table of a system whose contacts are listed one by one.
 
     ``time`` [s] and ``position`` (n,) are those of the start: there the functions among the contacts are asked once.
+
+    >>> walls = [Contact("left", normal=[1.0]), Contact("right", normal=[-1.0], gap=0.1)]
+    >>> contacts = ContactList(walls, 0.0, np.zeros(1))
+    >>> contacts.names, contacts.number("right"), contacts.affine
+    (('left', 'right'), 1, True)
     """
 
     def __init__(self, parts: Sequence[Contact | FrictionElement], time: float, position: np.ndarray) -> None:

@@ -18,7 +18,17 @@ from klapper.mechanics.signals import answer, number
 
 @runtime_checkable
 class Friction(Protocol):
-    """``coefficient(speed)`` is μ₁ at a sliding speed [m/s]; ``ratio`` is μ₂/μ₁; ``constant`` says μ(v) = μ(0)."""
+    """``coefficient(speed)`` is μ₁ at a sliding speed [m/s]; ``ratio`` is μ₂/μ₁; ``constant`` says μ(v) = μ(0).
+
+    A law of one's own, friction that fades with every m/s:
+
+    >>> class Fading:
+    ...     ratio, constant = 1.0, False
+    ...     def coefficient(self, speed):
+    ...         return 0.4 / (1.0 + speed)
+    >>> isinstance(Fading(), Friction), Fading().coefficient(1.0)
+    (True, 0.2)
+    """
 
     @property
     def ratio(self) -> float: ...
@@ -31,7 +41,13 @@ class Friction(Protocol):
 
 @dataclass(frozen=True)
 class Coulomb:
-    """The same coefficient in every direction and at every speed."""
+    """The same coefficient in every direction and at every speed.
+
+    ‖λ_T‖ ≤ μ λ_N with ``mu`` ≥ 0, dimensionless.
+
+    >>> Coulomb(0.3).coefficient(speed=2.0)
+    0.3
+    """
 
     mu: float = 0.0
     ratio = 1.0
@@ -46,7 +62,14 @@ class Coulomb:
 
 @dataclass(frozen=True)
 class Anisotropic:
-    """Coefficients along the first and the second tangential direction of the contact."""
+    """Coefficients along the first and the second tangential direction of the contact.
+
+    (λ₁/μ₁)² + (λ₂/μ₂)² ≤ λ_N², Waltersberger (2.24), with ``mu_1`` > 0 and ``mu_2`` ≥ 0, dimensionless.
+
+    >>> skate = Anisotropic(mu_1=0.8, mu_2=0.2)
+    >>> skate.coefficient(speed=0.0), skate.ratio
+    (0.8, 0.25)
+    """
 
     mu_1: float
     mu_2: float
@@ -70,7 +93,14 @@ class Anisotropic:
 
 @dataclass(frozen=True)
 class Stribeck:
-    """μ(v) = μ_d + (μ_s − μ_d) / (1 + (|v|/v_s)^exponent): falls from static to dynamic with the sliding speed."""
+    """μ(v) = μ_d + (μ_s − μ_d) / (1 + (|v|/v_s)^exponent): falls from static to dynamic with the sliding speed.
+
+    ``static`` μ_s and ``dynamic`` μ_d, dimensionless; ``speed`` v_s [m/s], at which half of the fall is over.
+
+    >>> belt = Stribeck(static=0.4, dynamic=0.2, speed=0.1)
+    >>> belt.coefficient(0.0), round(belt.coefficient(0.1), 12)
+    (0.4, 0.3)
+    """
 
     static: float
     dynamic: float
@@ -92,7 +122,13 @@ class Stribeck:
 
 @dataclass(frozen=True)
 class SpeedDependent:
-    """Any function μ(|v_T|) ≥ 0."""
+    """Any function μ(|v_T|) ≥ 0.
+
+    ``function`` takes the sliding speed [m/s] and returns μ; ``Contact(friction=function)`` does the same.
+
+    >>> SpeedDependent(lambda speed: 0.3 + 0.1 * speed).coefficient(2.0)
+    0.5
+    """
 
     function: Callable[[float], float]
     ratio = 1.0

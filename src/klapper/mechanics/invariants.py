@@ -26,6 +26,13 @@ class Invariants:
     ``slope``     ∂π/∂q (n, r), linear in q
     ``function``  φ(π)
     ``gradient``  ∂φ/∂π (r,)
+
+    A rod of length 5 between the origin and a point (x, y): π = x² + y², φ = (π − 25)/2. Between two states of the rod
+    the gradient is the middle position, which is perpendicular to the step:
+
+    >>> rod = Invariants(lambda q: [q @ q], lambda q: 2.0 * q[:, None], lambda p: (p[0] - 25.0) / 2.0, lambda p: [0.5])
+    >>> rod.between(np.array([3.0, 4.0]), np.array([4.0, 3.0])).round(9).tolist()
+    [3.5, 3.5]
     """
 
     value: Callable[[np.ndarray], np.ndarray]

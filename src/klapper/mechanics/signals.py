@@ -21,7 +21,14 @@ from klapper.mechanics.errors import InvalidModel
 
 
 class Signal(ABC):
-    """x(t): ``value``, ``rate`` and ``acceleration`` take a time or an array of times (k,) and return (k, …)."""
+    """x(t): ``value``, ``rate`` and ``acceleration`` take a time or an array of times (k,) and return (k, …).
+
+    A signal of one's own states its ``shape`` and the three methods; signals add up with ``+``:
+
+    >>> wall = Ramp(0.01, -0.5) + 0.02  # 0.03 m away, comes with 0.5 m/s
+    >>> isinstance(wall, Signal), float(wall.value(0.02).round(12)), float(wall.rate(0.02))
+    (True, 0.02, -0.5)
+    """
 
     __array_ufunc__ = None  # array + signal is left to the signal
 
@@ -59,7 +66,14 @@ class Signal(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Constant(Signal):
-    """The same at all times."""
+    """The same at all times.
+
+    ``amount`` is a number or an array (n,), in the unit of what it stands for, e.g. N.
+
+    >>> weight = Constant([0.0, -9.81])
+    >>> weight.value(3.0).tolist(), weight.rate(3.0).tolist()
+    ([0.0, -9.81], [0.0, 0.0])
+    """
 
     amount: Any = 0.0
 
@@ -129,7 +143,13 @@ class Harmonic(Signal):
 
 @dataclass(frozen=True, eq=False)
 class Ramp(Signal):
-    """start + speed · t, e.g. a wall that moves steadily."""
+    """start + speed · t, e.g. a wall that moves steadily.
+
+    ``start`` [unit of the signal] and ``speed`` [unit per s] are numbers or arrays (n,).
+
+    >>> Ramp(0.01, -0.5).value([0.0, 0.02]).round(12).tolist()
+    [0.01, 0.0]
+    """
 
     start: Any
     speed: Any
@@ -165,6 +185,12 @@ class FunctionOfTime(Signal):
     """Any function of time; the derivatives are central differences where they are not given.
 
     ``step`` [s] is the spacing of those differences.
+
+    ``function``, ``rate`` and ``acceleration`` take t [s] and return x, ẋ, ẍ: a number or (n,).
+
+    >>> falling = FunctionOfTime(lambda t: -5.0 * t**2)
+    >>> float(falling.rate(2.0).round(6)), float(falling.acceleration(2.0).round(3))
+    (-20.0, -10.0)
     """
 
     def __init__(

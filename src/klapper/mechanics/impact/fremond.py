@@ -33,7 +33,14 @@ _REPETITIONS = 300
 
 @dataclass(frozen=True, eq=False)
 class FremondImpact(Impact):
-    """An impact by Frémond's law: ``normal`` = ``reaction`` λ_N + ``dissipative`` λ_D, (m,) [N s] each."""
+    """An impact by Frémond's law: ``normal`` = ``reaction`` λ_N + ``dissipative`` λ_D, (m,) [N s] each.
+
+    A wall with m = 3 kg throws a ball of 1 kg back by λ_D = −3 (0.5 − 1) N s alone:
+
+    >>> impact = Fremond(3.0).resolve(ImpactProblem([1.0], [-1.0], [[1.0]]))
+    >>> impact.reaction.round(12).tolist(), impact.dissipative.round(12).tolist()
+    ([0.0], [1.5])
+    """
 
     reaction: np.ndarray
     dissipative: np.ndarray

@@ -32,6 +32,19 @@ class ImpactLaw(ABC):
     ``polygon``   None for the exact friction disc, or an even number of vertices; in the plane both are the same
     ``solver``    "auto", or a solver of :mod:`klapper.complementarity`
     ``accuracy``  allowed residual of every contact problem, dimensionless
+
+    A law of one's own, contacts that take every normal velocity whatever the coefficients say:
+
+    >>> from klapper.mechanics.impact import Stage
+    >>> class Plastic(ImpactLaw):
+    ...     name = "the plastic law"
+    ...     def resolve(self, impact):
+    ...         free = impact.contact_velocity(impact.before)
+    ...         impulse, solution = self.contact_impulses(impact, impact.delassus, free, self.name)
+    ...         after = impact.before + impact.response @ impulse
+    ...         return Impact(impact, self.name, (Stage("impact", impulse, impact.before, after, solution),))
+    >>> Plastic().resolve(ImpactProblem([2.0], [-3.0], [[1.0]], restitution=0.5)).normal.tolist()
+    [6.0]
     """
 
     polygon: int | None = None

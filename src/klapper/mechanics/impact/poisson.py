@@ -30,7 +30,12 @@ _DIFFERENT = 1e-7
 
 @dataclass(frozen=True, eq=False)
 class PoissonImpact(Impact):
-    """An impact by Poisson's law; its stages are compression and restitution."""
+    """An impact by Poisson's law; its stages are compression and restitution.
+
+    >>> impact = Poisson().resolve(ImpactProblem([2.0], [-3.0], [[1.0]], restitution=0.5))
+    >>> impact.compression.tolist(), impact.compressed.tolist(), impact.after.tolist()
+    ([6.0], [0.0], [1.5])
+    """
 
     rule: Poisson
 

@@ -37,6 +37,13 @@ class Approaching(NamedTuple):
 
     ``problem`` holds contacts ``contacts`` (k,) and friction patches ``patches`` (p,) of the whole impact, in
     this order.
+
+    Of two balls beside a wall each only the first comes nearer:
+
+    >>> both = ImpactProblem([1.0, 1.0], [-1.0, 2.0], [[1.0, 0.0], [0.0, 1.0]], names=["left", "right"])
+    >>> part = both.approaching()
+    >>> part.contacts.tolist(), part.problem.names
+    ([0], ('left',))
     """
 
     problem: ImpactProblem

@@ -31,6 +31,13 @@ class SequentialImpact(Impact):
     """An impact by Scheme 5.3; its stages are the fast impacts.
 
     ``finished``  whether nothing approaches any more; otherwise the limit was hit and ``remaining`` are the speeds
+
+    Newton's cradle: the wave runs through in two fast impacts:
+
+    >>> row = ImpactProblem([1.0, 1.0, 1.0], [1.0, 0.0, 0.0], [[-1.0, 0.0], [1.0, -1.0], [0.0, 1.0]], restitution=1.0)
+    >>> impact = Sequential().resolve(row)
+    >>> impact.finished, impact.iterates.tolist()
+    (True, [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     """
 
     finished: bool

@@ -95,9 +95,8 @@ class TestRings:
         outcome = run(
             "ring-collision", interface=interface, step=step, until=until, energy_option=option, mu=mu
         )
-        assert_kept(outcome, (None if option == "momentum-update" else True, True, True))
-        missed = "energy not projected" in str(outcome.audit["findings"])
-        assert (outcome.numbers["energy_drift"] <= SMALL) != missed
+        assert_kept(outcome, (True, True, True))  # all roots of the momentum update are real here
+        assert "energy not projected" not in str(outcome.audit["findings"])
         assert outcome.numbers["max_penetration"] <= 3e-7  # tolerance of 1e-9, of 300 m
 
     @pytest.mark.slow

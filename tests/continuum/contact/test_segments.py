@@ -121,3 +121,19 @@ def test_facets_that_turn_away_from_each_other_are_no_partners():
     other = reference[found.partner.facets[cut.partner]].mean(axis=1) - [2.05, 0.0]
     assert len(cut.facet) > 0
     assert np.all(np.sum(middle * other, axis=1) < 0.0)
+
+
+def test_what_did_not_move_meets_no_more_however_far_other_nodes_fly():
+    ring = annulus(0.8, 1.0, (1, 16))
+    made, places = search(ring, ring.moved((2.05, 0.0)), secondary=("up", "outer"), primary=("low", "outer"))
+    near, all_round, again = (made.segments(places, *how) for how in ((), (3.0,), (3.0, places)))
+    assert len(all_round.facet) > len(near.facet) > 0
+    assert np.array_equal(np.stack(again), np.stack(near))
+
+
+def test_what_moved_deep_into_the_other_body_is_still_met():
+    made, places = search(block((2.0, 4.0), (4, 8)), block((2.0, 1.0), (4, 1), corner=(0.0, 4.01)))
+    moved = places.copy()
+    moved[45:, 1] -= 3.0  # six facets deep, of which three belong to an average without a motion
+    assert len(made.segments(moved, 6.0, places).facet) == 4
+    assert len(made.segments(moved, 6.0, moved).facet) == 0

@@ -89,7 +89,7 @@ class MortarSearch:
         return self.partner.facets[:, order]
 
     def pair(self, position: np.ndarray, travel: float, start: np.ndarray, first: int) -> PairedNodes:
-        cut = self.segments(position, travel)
+        cut = self.segments(position, travel, start)
         gap = self.gap(cut, position.size)
         slip = self._slip(gap, start.ravel()) if self.interface.friction else None
         which = np.unique(self.owners(cut))
@@ -131,8 +131,11 @@ class MortarSearch:
         chosen = np.where(cut.whole[:, None, None], self.facets.multipliers, linear)
         return replace(self.facets, multipliers=chosen)
 
-    def segments(self, position: np.ndarray, travel: float = 0.0) -> Segments:
-        """All segments at node positions (n, 2) [m]."""
+    def segments(
+        self, position: np.ndarray, travel: float = 0.0, start: np.ndarray | None = None
+    ) -> Segments:
+        """All segments at node positions (n, 2) [m]. Facets reach as far beyond what belongs to an average as they
+        themselves moved since ``start`` (n, 2), not as the fastest node did: else far sides of bodies would meet."""
         x1, x2 = (position[self.surface.facets[:, i]] for i in range(2))
         y1, y2 = (position[self.opposite[:, i]] for i in range(2))
         reach = _DEPTH * self.reach + travel
@@ -150,7 +153,12 @@ class MortarSearch:
         along = np.divide(middle - first, last - first, out=np.zeros_like(middle), where=last != first)
         apart = y1[j] + along[:, None] * chord - x1[i] - middle[:, None] * a
         distance = np.sum(apart * (a @ TURN.T), axis=1) / np.sqrt(length)
-        chosen = facing & (high - low > _SHORTEST) & (np.abs(distance) <= reach)
+        allowed = np.full(len(i), reach)
+        if start is not None:
+            moved = np.linalg.norm(position - start, axis=1)
+            own, other = (moved[nodes].max(axis=1) for nodes in (self.surface.facets, self.opposite))
+            allowed = np.minimum(allowed, _DEPTH * self.reach + own[i] + other[j])
+        chosen = facing & (high - low > _SHORTEST) & (np.abs(distance) <= allowed)
         if self.surface.body == self.partner.body:
             chosen &= ~np.any(self.surface.facets[i][:, :, None] == self.opposite[j][:, None, :], axis=(1, 2))
         i, j = i[chosen], j[chosen]

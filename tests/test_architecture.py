@@ -6,9 +6,9 @@ from collections import defaultdict
 from graphlib import CycleError
 
 import pytest
+from tools import rooms
 
 import klapper
-from tools import rooms
 
 GRAPH = rooms.imports()
 

@@ -115,6 +115,23 @@ def test_a_derivative_that_no_longer_helps_is_found_anew() -> None:
     assert 1 < equations.asked <= rounds
 
 
+def test_a_line_search_that_gets_nowhere_gives_up() -> None:
+    """x² + 1 = 0 has no solution: from x = 0.1 the line search ends at the least residual, near 0."""
+
+    class Unsolvable(Counted):
+        def residual(self, x: np.ndarray) -> Residual:
+            return Residual(x**2 + 1.0, np.ones(1))
+
+        def inverse(self, x: np.ndarray):
+            self.asked += 1
+            return lambda right: right / (2.0 * x)
+
+    equations = Unsolvable()
+    with pytest.raises(NotConverged, match=r"the residual stays at 1\.0e"):
+        Newton(most=1000).solve(equations, np.array([0.1]), 1)
+    assert equations.asked < 30
+
+
 @pytest.mark.parametrize("scheme", [EnergyMomentum, Newmark])
 def test_a_step_that_fails_from_its_prediction_begins_anew(scheme, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first start of every step is refused; the motion is that of steps which converge at once."""

@@ -25,6 +25,10 @@ _EPSILON, _TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 _DESCENT = (
     1e-4  # of the residual: the least that a full correction must take away, Dennis & Schnabel (1983), 6.3
 )
+_STALLED, _STILL = (
+    6,
+    0.99,
+)  # rounds of a line search that leave this share of the residual, after which it gives up
 _IDLE, _NOISE = 3, 100.0  # rounds without progress after which this many tolerances are taken for rounding
 
 
@@ -80,7 +84,7 @@ class Newton:
 
     def solve(self, equations: Equations, start: np.ndarray, capped: int) -> tuple[np.ndarray, int, float]:
         """x (N,), number of rounds, relative residual. The first ``capped`` unknowns are coordinates."""
-        x, idle = start.copy(), 0
+        x, idle, stalled = start.copy(), 0, 0
         now, inverse = equations.residual(x), None
         for rounds in range(1, self.most + 1):
             used = inverse is not None
@@ -109,6 +113,11 @@ class Newton:
             rest = idle or not self.polish
             if now.relative <= _EPSILON or (rest and now.relative <= reached):
                 return x, rounds, now.relative
+            stalled = stalled + 1 if share > _STILL else 0
+            if self.line_search and stalled >= _STALLED:
+                raise NotConverged(
+                    f"the residual stays at {now.relative:.1e}, {self.tolerance:.1e} was wanted"
+                )
         if now.relative <= self.tolerance:
             return x, self.most, now.relative
         raise NotConverged(

@@ -14,6 +14,7 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from klapper.mechanics.determinacy import force_determinacy
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.force_audit import forces_by_state, summary
 from klapper.mechanics.momenta import has_momenta
+from klapper.mechanics.picture_format import plain_picture
 from klapper.mechanics.system import System, require_system
 from klapper.progress import Progress, progress_for
 from klapper.results import ENERGY, IMPACT, Layout, Loaded, PartStore, ResultsError, Run, Samples
@@ -364,7 +366,6 @@ class _Loop:
 
     def about(self) -> dict[str, Any]:
         from klapper import __version__
-        from klapper.view.describe import stored_picture
 
         return {
             "system": self.system.name,
@@ -372,8 +373,17 @@ class _Loop:
             "settings": {**self.scheme.settings, "until": self.until, "every": self.every},
             "version": __version__,
             "citations": list(self.scheme.citations),
-            **stored_picture(self.system, self.until),
+            **self.picture,
         }
+
+    @cached_property
+    def picture(self) -> dict[str, Any]:
+        """What the run keeps of the looks of its model; nothing where that fails, for a picture must not cost a run."""
+        try:
+            picture = self.system.picture(self.until)
+            return {} if picture is None else {"picture": plain_picture(picture)}
+        except Exception:  # in a function of the user's, such as a given motion
+            return {}
 
     def _judged(self, status: str, message: str, seconds: float, stretch: Stretch | None) -> Run:
         samples = Samples.concatenate(self.stretches)

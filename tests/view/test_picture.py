@@ -14,8 +14,7 @@ from klapper.mechanics import Contact, LinearSystem
 from klapper.reduction import modal
 from klapper.results import ResultsError, Run, read
 from klapper.structures import DelaminatedBeam, Frame, Member, Pipe, Section
-from klapper.view import picture_of, read_picture, with_picture
-from klapper.view.linear import reduced_picture
+from klapper.view import read_picture, with_picture
 from klapper.view.moving import Moving, moving
 from report.damage import damaged_content
 from view.models import (
@@ -118,8 +117,7 @@ def test_a_delaminated_beam_opens_by_its_gap() -> None:
 
 def test_a_pipe_is_its_beam() -> None:
     pipe = Pipe(2.0, 100.0, 1.0, 0.5, supports={0.0: "pinned", 2.0: "pinned"})
-    picture = picture_of(pipe)
-    assert picture is not None
+    picture = pipe.picture()
     assert picture.parts[0].kind == "line"  # it has no height of its own
     assert np.ptp(picture.parts[0].points[:, 0]) == 2.0
 
@@ -127,11 +125,11 @@ def test_a_pipe_is_its_beam() -> None:
 def test_reduced_coordinates_show_what_they_stand_for() -> None:
     made = beam()
     small = modal(made.system(), 3)
-    whole = picture_of(made)
-    assert whole is not None
+    whole, seen = made.picture(), small.picture()
+    assert seen is not None
     y = np.array([[0.0, 0.0, 0.0], [1e-3, -2e-3, 1e-3]])
     reduced, full = run_through(y), run_through(y @ np.asarray(small.basis).T)
-    ours = Moving(reduced, reduced_picture(whole, small.basis))
+    ours = Moving(reduced, seen)
     theirs = Moving(full, whole)
     np.testing.assert_allclose(
         ours.places(ours.picture.parts[0], full.time), theirs.places(whole.parts[0], full.time), atol=1e-12
@@ -161,8 +159,9 @@ def test_a_height_moves_up_and_belongs_to_the_displacement_before_it() -> None:
 
 def test_modes_are_no_masses() -> None:
     system = LinearSystem([1.0, 1.0], coordinates=["mode 1", "mode 2"])
-    assert picture_of(system) is None
-    assert picture_of(object()) is None
+    assert system.picture() is None
+    with pytest.raises(TypeError, match="a object has no picture"):
+        with_picture(run_through([[0.0, 0.0]]), object())
     with pytest.raises(TypeError, match="a LinearSystem has no picture"):
         with_picture(run_through([[0.0, 0.0]]), system)
 
@@ -209,8 +208,7 @@ def test_a_body_without_shapes_is_a_dot_and_a_joint_an_arm() -> None:
     bob = model.body("bob", mass=1.0, inertia=0.1, at=(1.0, 0.0))
     model.particle("free", mass=1.0, at=(3.0, 0.0))
     model.hinge(bob.point(-1.0, 0.0), model.ground.point(0.0, 0.0))
-    picture = picture_of(model.build())
-    assert picture is not None
+    picture = model.build().picture()
     kinds = {each.name: each.kind for each in picture.parts}
     assert kinds == {"bob axis": "line", "free": "dots"}
 

@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from klapper.continuum.elements import Element
+from klapper.mechanics.picture import Part
 
 
 class Pull(NamedTuple):
@@ -55,6 +56,13 @@ class Body(ABC):
     ``name``       differs from body to body
     ``density``    ρ₀ [kg/m³]
     ``thickness``  [m], width of the surfaces of a body in the plane
+
+    The shipped ones are ``Solid`` and ``Cable``:
+
+    >>> from klapper.continuum import Cable, polyline
+    >>> rope = Cable("rope", polyline([(0, 0), (2, 0)]), young=1000.0, area=0.1, density=1.0)
+    >>> isinstance(rope, Body), rope.dimension, rope.energy(rope.mesh.nodes), rope.places.tolist()
+    (True, 2, 0.0, [[0, 1, 2, 3]])
     """
 
     name: str
@@ -100,3 +108,7 @@ class Body(ABC):
     @abstractmethod
     def volume_load(self) -> np.ndarray:
         """∫ N_A dV (n,) [m³]: a force density (d,) times it is the load on each node."""
+
+    def part(self, first: int) -> Part:
+        """What is seen of the body, whose coordinates begin with the number ``first``: the lines of its cells."""
+        return Part(self.name, "line", self.mesh.nodes, self.mesh.cells[:, :2], first=first)

@@ -18,10 +18,12 @@ from klapper.continuum.kernels.passes import BETWEEN, MEAN, PLAIN
 from klapper.continuum.laws import Law, PlaneStress, coefficients
 from klapper.continuum.mesh import Mesh
 from klapper.continuum.passes import Passes
+from klapper.continuum.stated_laws import stated
 from klapper.continuum.threads import shared
 from klapper.continuum.voigt import embedded, from_stress_like
 from klapper.mechanics.discrete_gradient import discrete_gradient, discrete_gradient_slope
 from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.picture import Part
 from klapper.mechanics.signals import number
 
 
@@ -181,6 +183,19 @@ class Solid(Body):
         cell = np.repeat(values.mean(axis=1)[:, None], self.mesh.cells.shape[1], axis=1)
         count = np.bincount(self.mesh.cells.ravel(), minlength=len(self.mesh.nodes))
         return np.bincount(self.mesh.cells.ravel(), cell.ravel(), minlength=len(self.mesh.nodes)) / count
+
+    def part(self, first: int) -> Part:
+        """What is seen of the body, whose coordinates begin with the number ``first``: its mesh, with its law."""
+        mesh = self.mesh
+        return Part(
+            self.name,
+            "mesh",
+            mesh.nodes,
+            mesh.cells,
+            first=first,
+            element=mesh.element.name,
+            law=stated(self.law),
+        )
 
     def __repr__(self) -> str:
         return f"Solid('{self.name}', {self.mesh!r}, {self.law!r})"

@@ -10,6 +10,7 @@ from klapper.mechanics.friction import Anisotropic, Coulomb, Friction, SpeedDepe
 from klapper.mechanics.function_system import FunctionSystem
 from klapper.mechanics.invariants import Invariants
 from klapper.mechanics.linear_system import LinearSystem
+from klapper.mechanics.picture import Part, Picture
 from klapper.mechanics.signals import Constant, FunctionOfTime, Harmonic, Ramp, Signal
 from klapper.mechanics.smooth_friction import ArctanFriction, PowerFriction, SaturatedFriction, StickElement
 from klapper.mechanics.system import Directions, State, System, Tangents
@@ -40,6 +41,8 @@ __all__ = [
     "Invariants",
     "Laws",
     "LinearSystem",
+    "Part",
+    "Picture",
     "PowerFriction",
     "Ramp",
     "SaturatedFriction",

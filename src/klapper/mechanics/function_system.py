@@ -19,6 +19,7 @@ from klapper.mechanics.contacts import (
     rate_of,
 )
 from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.picture import Drawn, Picture, drawable, drawn
 from klapper.mechanics.signals import answer, finite, number, numbers
 from klapper.mechanics.system import (
     Directions,
@@ -46,6 +47,8 @@ class FunctionSystem(System):
     ``potential``               function q → V [J] of the conservative part of ``force``
     ``damping_power``           function (t, q, v) → power [W] ≥ 0 that damping takes; needs ``potential``
     ``contacts``, ``constraints``  with functions or arrays for gaps and directions
+    ``picture``                 what it looks like: a :class:`Picture`, or a function of the time ``until`` [s] that
+                                draws it; None: nothing is seen
 
     >>> pendulum = FunctionSystem([0.1], [0.0], mass=[[1.0]], force=lambda t, q, v: -9.81 * np.sin(q))
     >>> float(pendulum.tangents(0.0, np.zeros(1), np.zeros(1)).position[0, 0].round(6))
@@ -69,8 +72,9 @@ class FunctionSystem(System):
         coordinates: Sequence[str] | None = None,
         penetration: float = 1e-9,
         name: str = "system of functions",
+        picture: Drawn | None = None,
     ) -> None:
-        self.name = name
+        self.name, self._picture = name, drawable(picture)
         t, q = number(time, "time"), numbers(position, "position")
         self.start = State(t, q, numbers(velocity, "velocity"))
         self.coordinates = (
@@ -146,6 +150,9 @@ class FunctionSystem(System):
         damping = 0.0 if self._damping_power is None else float(self._damping_power(t, q, v))
         stored = float(_slope(lambda s: self.potential(q + s * v), _DIFFERENCE))
         return total + stored + damping, damping
+
+    def picture(self, until: float = 0.0) -> Picture | None:
+        return drawn(self._picture, until)
 
     def _check_functions(self) -> None:
         """Ask every function once, at the start, and refuse answers of another shape."""

@@ -25,6 +25,8 @@ from klapper.mechanics.contacts import (
     rate_of,
 )
 from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.mass_row import masses_in_a_row
+from klapper.mechanics.picture import Drawn, Picture, drawable, drawn
 from klapper.mechanics.signals import Constant, Signal, as_signal, finite, number, numbers
 from klapper.mechanics.system import (
     Directions,
@@ -51,15 +53,13 @@ class LinearSystem(System):
     ``position``, ``velocity``              start (n,), zero if not given
     ``compliance``                          C (m, m) [m/N]: contact flexibility of condensed coordinates, (5.67)
     ``penetration``                         largest penetration [m] that is accepted at the start
+    ``picture``                             what it looks like: a :class:`Picture`, or a function of the time ``until``
+                                            [s] that draws one or answers None; not given: masses in a row
 
     >>> bouncer = LinearSystem([1.0], force=[-9.81], position=[1.0], contacts=[Contact("floor", normal=[1.0])])
     >>> bouncer.gaps(0.0, bouncer.start.position, np.array([0]))
     array([1.])
-
-    ``origin`` is what the system was made of, if that has a geometry.
     """
-
-    origin: Any = None
 
     def __init__(
         self,
@@ -79,8 +79,9 @@ class LinearSystem(System):
         compliance: Any = None,
         penetration: float = 1e-9,
         name: str = "linear system",
+        picture: Drawn | None = None,
     ) -> None:
-        self.name = name
+        self.name, self._picture = name, drawable(picture)
         self.mass_matrix = _matrix(mass, "mass", None, 1)
         n = self.mass_matrix.shape[0]
         self.damping = _matrix(damping, "damping", n, 1)
@@ -264,6 +265,9 @@ class LinearSystem(System):
         if self.circulatory is not None:
             load -= float(v @ (self.circulatory @ q))
         return load, 0.0 if self.damping is None else float(v @ (self.damping @ v))
+
+    def picture(self, until: float = 0.0) -> Picture | None:
+        return masses_in_a_row(self) if self._picture is None else drawn(self._picture, until)
 
     @cached_property
     def _dead_load(self) -> np.ndarray:

@@ -17,6 +17,7 @@ import scipy.sparse as sparse
 
 from klapper.mechanics.contacts import ContactTable
 from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.picture import Picture
 
 Matrix = Any  # ndarray or scipy sparse array
 
@@ -25,7 +26,12 @@ _DIFFERENCE = 6.0e-6  # cube root of the rounding unit: the best spacing of cent
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Time [s], position (nq,) and velocity (nv,)."""
+    """Time [s], position (nq,) and velocity (nv,).
+
+    >>> state = State(0.0, np.array([1.0, 0.0]), np.array([0.0, 2.0]))
+    >>> state.time, state.position.tolist(), state.velocity.tolist()
+    (0.0, [1.0, 0.0], [0.0, 2.0])
+    """
 
     time: float
     position: np.ndarray
@@ -37,6 +43,13 @@ class Tangents:
     """Derivatives of the stiff part of the force: G_q = ∂f/∂q B (nv, nv), G_v = ∂f/∂v (nv, nv), G_t = ∂f/∂t (nv,).
 
     Waltersberger (4.9)-(4.11). None stands for zero. ``complete`` says that no other part of the force depends on v.
+
+    A spring of 100 N/m with a damper of 3 N s/m, f = −100 q − 3 v:
+
+    >>> from klapper.mechanics import LinearSystem
+    >>> tangents = LinearSystem([1.0], stiffness=[100.0], damping=[3.0]).tangents(0.0, np.zeros(1), np.zeros(1))
+    >>> tangents.position.item(), tangents.velocity.item(), tangents.complete
+    (-100.0, -3.0, True)
     """
 
     position: Matrix | None
@@ -51,6 +64,12 @@ class Directions:
 
     ``normal`` J_N (nv, k), ``normal_rate`` a_N (k,) [m/s]; ``tangential`` J_T (nv, k d) contact by contact,
     ``tangential_rate`` a_T (k d,) [m/s].
+
+    v_N = J_Nᵀ v + a_N [m/s]: a ball that moves with 2 m/s to a wall which comes with 3 m/s:
+
+    >>> wall = Directions(np.array([[-1.0]]), np.array([-3.0]), np.zeros((1, 0)), np.zeros(0))
+    >>> wall.normal_velocity(np.array([2.0])).tolist()
+    [-5.0]
     """
 
     normal: Matrix
@@ -87,6 +106,29 @@ class System(Protocol):
     10. Energy: v · f(t, q, v) = −dV/dt + load − damping, where V = ``potential(q)`` and
         (load, damping) = ``powers(t, q, v)``. Without an override everything is load.
     11. Calls do not change the system, and the same arguments give the same bits.
+    12. ``picture(until)`` is what the system looks like, with given motions up to the time ``until`` [s]. Without an
+        override None: there is nothing to be seen.
+
+    A ball of 1 kg over a floor, in as few lines as the contract allows:
+
+    >>> from klapper.mechanics import Contact, ContactList
+    >>> class Ball(System):
+    ...     name, coordinates, velocities, constraints = "ball", ("height",), ("height",), ()
+    ...     start = State(0.0, np.ones(1), np.zeros(1))
+    ...     contacts = ContactList([Contact("floor", normal=[1.0])], 0.0, np.ones(1))
+    ...     def mass(self, q):
+    ...         return np.eye(1)
+    ...     def force(self, t, q, v):
+    ...         return np.array([-9.81])
+    ...     def gaps(self, t, q, which):
+    ...         return q[which]
+    ...     def directions(self, t, q, which):
+    ...         return Directions(np.eye(1)[:, which], np.zeros(len(which)), np.zeros((1, 0)), np.zeros(0))
+    >>> ball = Ball()
+    >>> ball.gaps(0.0, ball.start.position, ball.near(0.0, ball.start.position)).tolist()
+    [1.0]
+    >>> ball.powers(0.0, ball.start.position, np.array([-2.0]))  # all of it load: no potential is given
+    (19.62, 0.0)
     """
 
     name: str
@@ -144,6 +186,9 @@ class System(Protocol):
 
     def powers(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[float, float]:
         return float(v @ self.force(t, q, v)), 0.0
+
+    def picture(self, until: float = 0.0) -> Picture | None:
+        return None
 
 
 def difference_step(t: float, q: np.ndarray, v: np.ndarray) -> float:

@@ -16,9 +16,18 @@ import numpy as np
 import scipy.sparse as sparse
 from scipy.sparse.linalg import splu
 
-from klapper.mechanics import Constraint, Contact, FrictionElement, InvalidModel, LinearSystem, Signal
+from klapper.mechanics import (
+    Constraint,
+    Contact,
+    FrictionElement,
+    InvalidModel,
+    LinearSystem,
+    Picture,
+    Signal,
+)
 from klapper.reduction.elasticity import Elasticity
 from klapper.reduction.loads import shifted
+from klapper.reduction.picture import SeenThrough
 
 _ROUND_OFF = 64 * np.finfo(float).eps  # of the products that an entry of Vᵀ A V is summed from
 
@@ -86,9 +95,6 @@ class Reduced:
     by_force: np.ndarray | None = None
     by_load: Signal | None = None
 
-    def __post_init__(self) -> None:
-        self.system.origin = self
-
     def recover(self, run: Any) -> np.ndarray:
         """Positions (s, n) of the full system over a run of the reduced one, see :meth:`output`."""
         full = run.position @ self.basis.T
@@ -128,6 +134,10 @@ class Reduced:
             gap = run.position_at(times) @ self.system.normal_directions + self.system.gap_offsets(times)
         compliance = self.system.compliance
         return gap if compliance is None else gap + _forces(run, times) @ compliance
+
+    def picture(self, until: float = 0.0) -> Picture | None:
+        """What the full system looks like, moved by the reduced coordinates; static parts are left out."""
+        return self.system.picture(until)
 
     def __str__(self) -> str:
         return f"{self.system.name}: {self.full.size} → {self.system.size} coordinates; {self.error}"
@@ -178,6 +188,7 @@ def projected(
         compliance=compliance,
         penetration=np.inf,
         name=name,
+        picture=SeenThrough(full, basis),
     )
 
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from klapper.report.scene import FRAMES, Scene, Shape, bars, disc, frame_times
 from klapper.results import ResultsError
-from klapper.view.moving import Moving, moving
-from klapper.view.picture import Part
+from klapper.view.moving import Moving, Part, moving
 from klapper.view.surfaces import circle, mesh_faces, wall_corners, zigzag
 
 if TYPE_CHECKING:

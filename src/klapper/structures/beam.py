@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from klapper.mechanics import InvalidModel
+from klapper.mechanics import InvalidModel, Picture
 from klapper.mechanics.signals import number
 from klapper.structures.bending import Bending, BernoulliBending, TimoshenkoBending
 from klapper.structures.coupling import elimination, projected
@@ -21,6 +21,7 @@ from klapper.structures.line import Line
 from klapper.structures.line_mesh import LineMesh, gram, panels_quadrature, sampled
 from klapper.structures.loads import along
 from klapper.structures.material import Material
+from klapper.structures.picture import beam_picture
 from klapper.structures.section import Section
 from klapper.structures.structure import Structure
 
@@ -157,6 +158,10 @@ class Beam(Structure):
                 f"the given shape violates the supports by {apart:.3g}; give one that satisfies them."
             )
         return position
+
+    def picture(self, until: float = 0.0) -> Picture:
+        """The beam in the plane in which it bends."""
+        return beam_picture(self)
 
     def _range(self, start: float, end: float | None) -> tuple[float, float]:
         last = self.length if end is None else float(end)

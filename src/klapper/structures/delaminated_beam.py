@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from klapper.mechanics import Contact, FrictionElement, InvalidModel, LinearSystem
+from klapper.mechanics import Contact, FrictionElement, InvalidModel, LinearSystem, Picture
 from klapper.mechanics.eigenmodes import lowest_modes
 from klapper.mechanics.signals import finite, number
 from klapper.structures.delamination_elements import ElementFunctions, element_rotor
@@ -23,6 +23,7 @@ from klapper.structures.delamination_mesh import fitting_elements, require_resol
 from klapper.structures.delamination_modes import ModeFunctions, mode_functions
 from klapper.structures.delamination_segments import DIRECTIONS, PLANES, SEGMENTS, Segment
 from klapper.structures.delamination_spectrum import count_below, natural_frequencies
+from klapper.structures.picture import laminate_picture
 from klapper.structures.rotating import GRAVITY, Rotor
 
 Method = Literal["semi-analytical", "fe"]
@@ -178,6 +179,14 @@ class DelaminatedModel:
     ``rotor``        matrices with the speed factored out
     ``functions``    displacement functions
     ``frequencies``  of the beam at rest [Hz] if the coordinates are modes, rising; else empty
+
+    Sideways (plane 2-3) the delamination does not matter, and f₁ is that of an intact beam, (π/2L²) √(E b²/12ρ):
+
+    >>> beam = DelaminatedBeam(1.0, 0.6, 0.01, 0.01, 0.0075, 210e9, 7500.0)
+    >>> model = beam.model(1, plane="2-3", method="fe")
+    >>> intact = np.pi / 2 * np.sqrt(210e9 * 0.01**2 / 12 / 7500.0)
+    >>> model.size, bool(abs(model.frequencies[0] / intact - 1.0) < 1e-5)
+    (1, True)
     """
 
     beam: DelaminatedBeam
@@ -257,9 +266,11 @@ class DelaminatedModel:
         structure = self.rotor.structure(speed, gravity=gravity)
         if force is not None:
             structure = structure.with_load(force, row)
-        made = structure.system(contacts, **start)
-        made.origin = self
-        return made
+        return structure.system(contacts, picture=self.picture, **start)
+
+    def picture(self, until: float = 0.0) -> Picture:
+        """The four segments in the plane in which the joint opens."""
+        return laminate_picture(self)
 
 
 def _ritz_rotor(modes: ModeFunctions, drag: Sequence[float]) -> Rotor:

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sparse
 
-from klapper.mechanics import InvalidModel
+from klapper.mechanics import InvalidModel, Picture
 from klapper.mechanics.signals import finite, naming, number
 from klapper.structures.coupling import elimination, projected
 from klapper.structures.line import Line
@@ -29,6 +29,7 @@ from klapper.structures.member import (
     member_fields,
     released,
 )
+from klapper.structures.picture import frame_picture
 from klapper.structures.structure import Structure
 
 _DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
@@ -139,6 +140,10 @@ class Frame(Structure):
     def length(self, member: str) -> float:
         """Length [m] of a member between its offsets."""
         return self._fields[self._member(member)].mesh.length
+
+    def picture(self, until: float = 0.0) -> Picture:
+        """The members of the frame."""
+        return frame_picture(self)
 
     @property
     def _per_joint(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
-from klapper.mechanics import Constraint, Contact, FrictionElement, InvalidModel, LinearSystem
+from klapper.mechanics import Constraint, Contact, FrictionElement, InvalidModel, LinearSystem, Picture
 from klapper.mechanics.signals import number
 from klapper.structures.beam import Beam
 from klapper.structures.line import Line
@@ -138,9 +138,12 @@ class Pipe:
         **start: Any,
     ) -> LinearSystem:
         """The equations of motion at a ``flow`` [m/s]; ``start``: see :meth:`Structure.system`."""
-        made = self.structure(flow, gravity=gravity).system(contacts, constraints, **start)
-        made.origin = self
-        return made
+        structure = self.structure(flow, gravity=gravity)
+        return structure.system(contacts, constraints, picture=self.picture, **start)
+
+    def picture(self, until: float = 0.0) -> Picture:
+        """The beam that the pipe is."""
+        return self.beam.picture(until)
 
     def __repr__(self) -> str:
         return f"Pipe('{self.beam.name}', {self.size} coordinates)"

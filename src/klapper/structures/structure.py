@@ -10,7 +10,7 @@ with rows; contacts, constraints and loads are made of rows and of nothing else.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -23,9 +23,11 @@ from klapper.mechanics import (
     FrictionElement,
     InvalidModel,
     LinearSystem,
+    Picture,
     Signal,
 )
 from klapper.mechanics.eigenmodes import Modes, lowest_modes
+from klapper.mechanics.picture import Drawn
 from klapper.mechanics.signals import as_signal, number
 from klapper.structures.loads import along, total
 from klapper.structures.statics import deflection
@@ -55,6 +57,7 @@ class Structure:
     load: Signal
     coordinates: tuple[str, ...]
     name: str
+    picture: Callable[[float], Picture] | None = None  # structures with a geometry have it as a method
 
     def __init__(
         self,
@@ -151,9 +154,14 @@ class Structure:
         time: float = 0.0,
         penetration: float = 1e-9,
         name: str | None = None,
+        picture: Drawn | None = None,
     ) -> LinearSystem:
-        """The equations of motion with contacts, as every scheme takes them; ``position``, ``velocity`` (n,)."""
-        made = LinearSystem(
+        """The equations of motion with contacts, as every scheme takes them; ``position``, ``velocity`` (n,).
+
+        ``picture`` is as of a :class:`~klapper.mechanics.LinearSystem`; not given: what the structure looks like, where
+        it has a geometry.
+        """
+        return LinearSystem(
             self.mass,
             stiffness=self.stiffness,
             damping=self.damping,
@@ -168,9 +176,8 @@ class Structure:
             coordinates=self.coordinates,
             penetration=penetration,
             name=name or self.name,
+            picture=self.picture if picture is None else picture,
         )
-        made.origin = self
-        return made
 
     def _square(self, row: Any) -> Any:
         column = sparse.csr_array(self.checked_row(row)[:, None])

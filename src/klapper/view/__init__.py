@@ -1,4 +1,4 @@
-"""Seeing models and fields in three dimensions: windows, files for ParaView and Blender, and pictures of models.
+"""Seeing the pictures that runs carry, in three dimensions: windows, and files for ParaView and Blender.
 
 import klapper.view
 
@@ -14,29 +14,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from klapper.view.describe import picture_of, with_picture
     from klapper.view.gltf import write_gltf
-    from klapper.view.picture import Part, Picture, read_picture
+    from klapper.view.picture import read_picture, with_picture
     from klapper.view.vtk_files import write_vtk_series
     from klapper.view.window import show
     from klapper.view.xdmf import write_xdmf
 
 _PLACES = {
-    "Part": "picture",
-    "Picture": "picture",
-    "picture_of": "describe",
     "read_picture": "picture",
     "show": "window",
-    "with_picture": "describe",
+    "with_picture": "picture",
     "write_gltf": "gltf",
     "write_vtk_series": "vtk_files",
     "write_xdmf": "xdmf",
 }
 
 __all__ = [
-    "Part",
-    "Picture",
-    "picture_of",
     "read_picture",
     "show",
     "with_picture",

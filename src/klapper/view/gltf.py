@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from klapper.mechanics.picture import Part
 from klapper.results.container import write_whole
 from klapper.results.errors import ResultsError
 from klapper.view.colours import heat
 from klapper.view.moving import Moving, moving
-from klapper.view.picture import Part
 from klapper.view.pieces import extent, local_shape, require_exaggeration, segments, shown_times
 from klapper.view.surfaces import mesh_faces, triangles, wall_corners
 

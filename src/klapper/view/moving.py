@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.mechanics.picture import Part, Picture
 from klapper.results.errors import ResultsError
-from klapper.view.picture import Part, Picture, read_picture
+from klapper.view.picture import read_picture
 
 if TYPE_CHECKING:
     from klapper.results import Run
@@ -85,7 +86,7 @@ class Moving:
     def _solid(self, part: Part) -> Any:
         if part.kind != "mesh":
             return None
-        from klapper.view.elastic import solid_of
+        from klapper.continuum.picture import solid_of
 
         try:
             return solid_of(part, self.picture.dimension)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from klapper.mechanics.picture import Part
 from klapper.results.errors import ResultsError
 from klapper.view.moving import Moving, moving
-from klapper.view.picture import Part
 from klapper.view.surfaces import circle, mesh_faces, sphere, triangles, wall_corners
 
 if TYPE_CHECKING:

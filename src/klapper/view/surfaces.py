@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from klapper.mechanics.picture import Part
 from klapper.results.errors import ResultsError
-from klapper.view.picture import Part
 
 _CORNERS = {"tri3": 3, "tri6": 3, "quad4": 4, "quad9": 4}
 _FACETS = {

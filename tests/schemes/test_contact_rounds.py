@@ -23,7 +23,8 @@ from klapper.continuum import (
 from klapper.mechanics import Contact, InvalidModel, LinearSystem, Ramp
 from klapper.schemes import EnergyMomentum, HardContact, PenaltyContact, QuasiStatic
 from klapper.schemes.base import StepFailed
-from klapper.schemes.contact_rounds import ContactRounds, _Round
+from klapper.schemes.contact_rounds import ContactRounds
+from klapper.schemes.contact_trial import Trial
 from klapper.schemes.held_contacts import FORWARD, OPEN, STICK, GapTargets, HeldContacts
 from klapper.schemes.newton import Newton
 from klapper.simulate import SimulationFailed, simulate
@@ -240,20 +241,6 @@ def test_states_that_come_back_are_settled_by_complementarity(monkeypatch):
     assert np.allclose(other.position, plain.position, rtol=0, atol=1e-8)
 
 
-def test_a_step_whose_kept_partners_leave_an_overlap_is_refused():
-    world = rings(NodeToSegment)
-    scheme = EnergyMomentum(2e-3)
-    start = scheme.init(world)
-    rounds = ContactRounds(
-        HardContact(), world, start, 2e-3, 2e-3, "between", scheme.newton, lambda contacts: None
-    )
-    rounds.travel = 0.2
-    assert rounds._overlap(rounds._paired(start.position), start.position, 1e-9) == 0.0
-    deep = start.position + 0.01 * world.start.velocity  # each by 0.1 m, 0.05 m apart before
-    with pytest.raises(StepFailed, match="would overlap by"):
-        rounds._overlap(rounds._paired(deep), deep, 1e-9)
-
-
 def test_gaps_are_not_held_where_parts_overlap_at_the_start():
     """As with a partner that is new to a node, whose line it was behind: held there it would stay inside."""
     world = rings(NodeToSegment)
@@ -266,7 +253,7 @@ def test_gaps_are_not_held_where_parts_overlap_at_the_start():
         pairing = rounds._paired(deep.position)
         k = len(pairing.which)
         every, none = np.ones(k, dtype=bool), np.zeros(k)
-        now = _Round(pairing, every.astype(np.int8) * STICK, none, none, every, none)
+        now = Trial(pairing, every.astype(np.int8) * STICK, none, none, every, none)
         before = pairing.gaps(deep.position)
         assert before.min() < -1e-2
         assert np.allclose(rounds._held(now).targets.target, np.maximum(before, 0.0), atol=1e-9)

@@ -5,9 +5,9 @@
 
 The equations are solved completely for given states and partners, then both are looked up again, until neither changes
 (Hesch 3.2.3: changing them inside Newton's method is not stable). If states come back that were there before, nodes in
-re-entrant corners get a second partner; if they come back again, partners are kept from then on; at last the linearised
-step is solved as one complementarity problem. What was found is checked against the laws in the end, with partners
-looked up once more: a step that leaves an overlap is none.
+re-entrant corners get a second partner; if they come back again, partners are kept from then on, and what overlaps with
+those at the solution is held by both (:mod:`klapper.schemes.joined_contacts`); at last the linearised step is solved as
+one complementarity problem. A step that leaves an overlap is none.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from klapper.complementarity import ComplementarityError, FrictionalContact, solve
+from klapper.complementarity import ComplementarityError
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.signals import number
 from klapper.mechanics.system import System
 from klapper.schemes.base import Snapshot, StepFailed
 from klapper.schemes.contact_pairing import NO_CONTACTS, ContactPairing, pairing_of
+from klapper.schemes.contact_trial import Trial
 from klapper.schemes.held_contacts import (
     BACKWARD,
     FORWARD,
@@ -34,16 +35,17 @@ from klapper.schemes.held_contacts import (
     Where,
 )
 from klapper.schemes.implicit_step import ImplicitStep
+from klapper.schemes.joined_contacts import Groups, JoinedContacts, missed_gaps
+from klapper.schemes.linearised_contacts import linearised_states
 from klapper.schemes.newton import Newton, NotConverged
 from klapper.schemes.settled_step import Settled
 
 _PLAIN, _CORNERS, _KEPT, _PROGRAMME = range(4)  # stages of a search whose states come back
-_AMBIGUOUS = 1e-6  # of the size of the model: overlap that is taken where partners change back and forth
 _EXACT = float(np.finfo(float).eps)  # residual that no round improves
 _BACKWARD = 64.0 * _EXACT  # of the size of the model: slip against its direction, which would put energy in
 _PATIENCE = 6  # failures of Newton's method in a step
 _CAP = 0.02  # of the extent of the model: largest correction of a position when Newton's method has failed without
-_EASED, _EASIEST = 1e-3, 0.95  # of the extent and of the overlap: the last easing of a gap, and the largest
+_EASIEST = 0.95  # of the overlap: the largest easing of a gap
 
 
 @dataclass(frozen=True)
@@ -77,38 +79,13 @@ class HardContact:
             )
 
 
-@dataclass(frozen=True, eq=False)
-class _Round:
-    """What is tried: states (k,), forces (k,) [N] to start from, ``plain`` (k,) where gaps are held as they were, and
-    ``ease`` (k,) [m], not above zero, by which gaps may still be violated."""
-
-    pairing: ContactPairing
-    states: np.ndarray
-    normal: np.ndarray
-    tangential: np.ndarray
-    plain: np.ndarray
-    ease: np.ndarray
-
-    def carried(self, pairing: ContactPairing, length: float) -> _Round:
-        """The same with other partners, a little less eased."""
-        states, normal, tangential, plain, ease = (
-            _carried(self.pairing, pairing, part)
-            for part in (self.states, self.normal, self.tangential, self.plain, 0.5 * self.ease)
-        )
-        states = np.where(pairing.held & (states == OPEN), STICK, states).astype(np.int8)
-        ease = np.where(ease < -_EASED * length, ease, 0.0)
-        return _Round(pairing, states, normal, tangential, plain, ease)
-
-    def key(self) -> bytes:
-        return self.states.tobytes() + self.pairing.key
-
-
 @dataclass(eq=False)
 class ContactRounds:
     """The search for the states of one step from ``before`` to the time ``t1`` [s].
 
     ``build``  the equations of the step with the given contacts closed
     ``hard``   False where contacts are springs, so that none is ever closed here
+    ``travel`` [m] that things may move in the step; ``missed`` [m] by which they overlapped with partners left aside
     """
 
     rule: HardContact
@@ -122,6 +99,7 @@ class ContactRounds:
     hard: bool = True
     notes: dict[str, str] = field(default_factory=dict)
     travel: float = 0.0
+    missed: float = 0.0
 
     def settle(self, start: np.ndarray, multipliers: np.ndarray) -> Settled:
         """From a predicted position (n,) and the multipliers (p,) of the two-sided constraints."""
@@ -129,7 +107,7 @@ class ContactRounds:
         pairing = self._paired(start)
         states, normal, tangential = self._remembered(pairing)
         k = len(pairing.which)
-        now = _Round(pairing, states, normal, tangential, np.zeros(k, dtype=bool), np.zeros(k))
+        now = Trial(pairing, states, normal, tangential, np.zeros(k, dtype=bool), np.zeros(k))
         q, held_by = start, multipliers
         seen: set[bytes] = set()
         stage, total, failures, polish = _PLAIN, 0, 0, k == 0
@@ -157,22 +135,31 @@ class ContactRounds:
                 continue
             polish = False
             if lasting:
-                worst = max(residual, self._violation(contacts, q, normal, tangential))
-                allowed = max(self.rule.tolerance, 2.0 * residual)
-                if stage >= _KEPT:
-                    fresh, allowed = self._paired(q), max(allowed, _AMBIGUOUS)
-                worst = max(worst, self._overlap(fresh, q, allowed))
-                return Settled(
-                    x,
-                    equations,
-                    contacts,
-                    self._numbers(now.pairing),
-                    normal,
-                    tangential,
-                    total,
-                    worst,
-                    self.notes,
-                )
+                fresh = self._paired(q) if stage >= _KEPT else fresh
+                off = missed_gaps(now.pairing, fresh, q, self.system.contacts.count) / self._length(q)
+                missed = np.flatnonzero(off > max(self.rule.tolerance, 2.0 * residual))
+                opposed = self._opposed(now.pairing, normal)
+                if not len(missed) and not opposed:
+                    worst = self._violation(contacts, q, normal, tangential)
+                    return Settled(
+                        x,
+                        equations,
+                        contacts,
+                        self._groups(now.pairing).number,
+                        normal,
+                        tangential,
+                        total,
+                        max(residual, worst, float(off.max(initial=0.0))),
+                        self.notes,
+                    )
+                self.missed = max(self.missed, float(off.max(initial=0.0)) * self._length(q))
+                if opposed or stage < _KEPT:
+                    break
+                both = JoinedContacts(now.pairing, fresh, missed, self.system.contacts.count)
+                now = replace(now, normal=normal, tangential=tangential).carried(both, self._length(q))
+                now = self._touching(now, q)
+                seen.clear()
+                continue
             if stage == _PROGRAMME:
                 after = self._by_complementarity(contacts, q, held_by, normal, tangential)
             if not fresh.same(now.pairing):  # partners that have gone say nothing about gaps that are open
@@ -189,6 +176,11 @@ class ContactRounds:
                 seen.clear()
             else:
                 seen.add(key)
+        if self.missed:
+            raise StepFailed(
+                f"at {self.before.time:.6g} s partners in the step of {self.h:.3g} s keep changing, and parts would "
+                f"overlap by {self.missed:.3g} m; use a smaller step or a finer mesh."
+            )
         raise StepFailed(
             f"at {self.before.time:.6g} s the contacts of the step of {self.h:.3g} s found no states that last in "
             f"{self.rule.most} rounds; use a smaller step."
@@ -199,7 +191,7 @@ class ContactRounds:
             return NO_CONTACTS
         return pairing_of(self.system, self.t1, q, self.travel, self.before.position, corners=corners)
 
-    def _held(self, now: _Round) -> HeldContacts:
+    def _held(self, now: Trial) -> HeldContacts:
         if self.where == "end":
             zero = np.zeros(len(now.states))
             targets = GapTargets(zero + now.ease, zero)
@@ -208,21 +200,17 @@ class ContactRounds:
             plain = now.plain & self._apart(gaps)
             targets = GapTargets.of(self.rule.energy, gaps, plain, now.pairing.held)
             targets = replace(targets, target=targets.target + now.ease)
-        wedged = None
-        numbers = self._numbers(now.pairing)
-        if len(now.pairing.which) and now.pairing.which[-1] >= self.system.contacts.count:
-            wedged = np.bincount(numbers, now.states != OPEN)[numbers] > 1
+        smooth = self._groups(now.pairing).smooth(now.states)
         return HeldContacts(
-            now.pairing, now.states, targets, self.before.position, self.h, self.where, wedged
+            now.pairing, now.states, targets, self.before.position, self.h, self.where, smooth
         )
 
     def _apart(self, gaps: np.ndarray) -> np.ndarray:
         """Where (k,) contacts may be held as they were: not where parts overlap."""
         return gaps >= -self.rule.tolerance * self._length(self.before.position)
 
-    def _numbers(self, pairing: ContactPairing) -> np.ndarray:
-        """(k,) of contacts in the system: both of a node in a corner have one."""
-        return pairing.which % max(self.system.contacts.count, 1)
+    def _groups(self, pairing: ContactPairing) -> Groups:
+        return Groups(pairing, self.system.contacts.count)
 
     def _remembered(self, pairing: ContactPairing) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """States and forces (k,) of the step before."""
@@ -246,19 +234,24 @@ class ContactRounds:
         return states, normal, tangential
 
     def _solved(
-        self, contacts: HeldContacts, q: np.ndarray, multipliers: np.ndarray, now: _Round, *, polish: bool
+        self, contacts: HeldContacts, q: np.ndarray, multipliers: np.ndarray, now: Trial, *, polish: bool
     ) -> tuple[np.ndarray, int, float]:
         """Newton's method from where it stands, from the beginning of the step, and that with capped corrections.
 
-        Only states that last are worth to be solved for beyond the tolerance, ``polish``.
+        Only states that last are worth to be solved for beyond the tolerance, ``polish``. Where contacts get a partner
+        beside their own, gaps are almost closed and forces still have to pass from one to the other: a line search
+        would not let the residual grow for that.
         """
         equations = self.build(contacts)
         q0 = self.before.position
         cap = self.newton.largest or _CAP * max(float(np.ptp(q0)), float(np.abs(q0).max()), 1e-300)
         usual = replace(self.newton, polish=polish)
         capped = replace(usual, largest=cap, most=3 * self.newton.most, line_search=False)
+        starts = [(q, usual), (q0, usual), (q0, capped)]
+        if isinstance(now.pairing, JoinedContacts):
+            starts.insert(0, (q, replace(usual, line_search=False)))
         failure: NotConverged | None = None
-        for start, newton in ((q, usual), (q0, usual), (q0, capped)):
+        for start, newton in starts:
             x = np.concatenate([start, multipliers, contacts.multipliers(now.normal, now.tangential)])
             try:
                 return newton.solve(equations, x, len(q))
@@ -268,8 +261,8 @@ class ContactRounds:
         raise failure
 
     def _easier(
-        self, now: _Round, contacts: HeldContacts, q: np.ndarray, *, converged: bool
-    ) -> tuple[_Round, np.ndarray]:
+        self, now: Trial, contacts: HeldContacts, q: np.ndarray, *, converged: bool
+    ) -> tuple[Trial, np.ndarray]:
         """What to try when the equations found no solution: gaps that close against the rules of their energy are held
         where they were; contacts of the step before are let go; what overlaps may do so for some rounds more."""
         gaps = now.pairing.gaps(self.before.position)
@@ -299,7 +292,7 @@ class ContactRounds:
         after[(states == OPEN) & (pairing.gaps(q) < -self.rule.tolerance * length)] = STICK
         after[(states != OPEN) & (normal < -self.rule.tolerance * force) & ~pairing.held] = OPEN
         if contacts.rough:
-            limit = contacts.friction * np.maximum(normal, 0.0)
+            limit = contacts.friction * self._borne(contacts, normal)
             over = (after == STICK) & (states == STICK) & (contacts.friction > 0.0)
             over &= np.abs(tangential) > limit + self.rule.tolerance * force
             after[over] = np.where(tangential[over] < 0.0, FORWARD, BACKWARD)
@@ -307,12 +300,17 @@ class ContactRounds:
             back = _BACKWARD * length
             after[(after == FORWARD) & (slip < -back)] = STICK
             after[(after == BACKWARD) & (slip > back)] = STICK
-        return after
+        return self._groups(pairing).in_step(after)
 
-    def _touching(self, now: _Round, q: np.ndarray) -> _Round:
+    def _borne(self, contacts: HeldContacts, normal: np.ndarray) -> np.ndarray:
+        """(k,) [N] that friction is limited by."""
+        return self._groups(contacts.pairing).borne(contacts.states, np.maximum(normal, 0.0))
+
+    def _touching(self, now: Trial, q: np.ndarray) -> Trial:
         """With open contacts closed that overlap at q."""
         deep = now.pairing.gaps(q) < -self.rule.tolerance * self._length(q)
-        return replace(now, states=np.where((now.states == OPEN) & deep, STICK, now.states).astype(np.int8))
+        states = np.where((now.states == OPEN) & deep, STICK, now.states).astype(np.int8)
+        return replace(now, states=self._groups(now.pairing).in_step(states))
 
     def _violation(
         self, contacts: HeldContacts, q: np.ndarray, normal: np.ndarray, tangential: np.ndarray
@@ -325,25 +323,16 @@ class ContactRounds:
         open_ = contacts.states == OPEN
         worst = max(worst, float(np.max(-pairing.gaps(q)[open_ & bound] / length, initial=0.0)))
         if contacts.rough:
-            excess = np.abs(tangential) - contacts.friction * np.maximum(normal, 0.0)
+            excess = np.abs(tangential) - contacts.friction * self._borne(contacts, normal)
             worst = max(worst, float(np.max(excess / force, initial=0.0)))
             power = tangential * contacts.slip(q)
             worst = max(worst, float(np.max(power / (force * length), initial=0.0)))
         return worst
 
-    def _overlap(self, pairing: ContactPairing, q: np.ndarray, allowed: float) -> float:
-        """How far contacts overlap at the end of a step, relative; refused above what is ``allowed``."""
-        deepest = float(-pairing.gaps(q).min(initial=0.0))
-        if deepest > allowed * self._length(q):
-            raise StepFailed(
-                f"at {self.before.time:.6g} s partners in the step of {self.h:.3g} s keep changing, and parts would "
-                f"overlap by {deepest:.3g} m; use a smaller step or a finer mesh."
-            )
-        if deepest > self.rule.tolerance * self._length(q):
-            self.notes["partners"] = (
-                f"at {self.t1:.6g} s partners change back and forth, by which gaps differ by {deepest:.3g} m"
-            )
-        return deepest / self._length(q)
+    def _opposed(self, pairing: ContactPairing, normal: np.ndarray) -> bool:
+        """Whether surfaces that never part pull at one partner and push at another."""
+        force = float(np.abs(normal).max(initial=0.0))
+        return self._groups(pairing).opposed(pairing.held, normal, self.rule.tolerance * force)
 
     def _length(self, q: np.ndarray) -> float:
         """[m] that penetrations are measured in."""
@@ -371,45 +360,11 @@ class ContactRounds:
             )
             for state in (STICK, OPEN)
         )
-        found = closed.at(q)
-        equations = self.build(parted)
-        inverse = equations.inverse(np.concatenate([q, multipliers]))
-        push = np.zeros((len(q) + len(multipliers), found.push.shape[1]))
-        push[: len(q)] = equations.balance.weight * found.push.toarray()
-        mobility = found.slope.T @ inverse(push)[: len(q)]
-        force = np.concatenate([normal, tangential[closed.stick]])
-        rough = closed.stick
-        matrix = np.zeros((len(rough), k))
-        matrix[np.arange(len(rough)), rough] = pairing.friction[rough]
-        problem = FrictionalContact.from_parts(
-            mobility,
-            found.value - mobility @ force,
-            normal=np.arange(k),
-            tangential=np.arange(k, k + len(rough)),
-            friction=matrix,
-        )
         try:
-            solution = solve(problem)
+            states = linearised_states(closed, self.build(parted), q, multipliers, normal, tangential)
         except ComplementarityError as error:
             raise StepFailed(
                 f"at {self.before.time:.6g} s the contacts of the step of {self.h:.3g} s have no states that obey "
                 f"their laws: {error}"
             ) from error
-        return _states_of(solution.x[:k], solution.x[k:], rough, pairing.friction)
-
-
-def _states_of(normal: np.ndarray, tangential: np.ndarray, rough: np.ndarray, mu: np.ndarray) -> np.ndarray:
-    states = np.where(normal > 0.0, STICK, OPEN).astype(np.int8)
-    slides = (np.abs(tangential) >= (1.0 - 1e-9) * mu[rough] * normal[rough]) & (normal[rough] > 0.0)
-    states[rough[slides]] = np.where(tangential[slides] < 0.0, FORWARD, BACKWARD)
-    return states
-
-
-def _carried(old: ContactPairing, new: ContactPairing, values: np.ndarray) -> np.ndarray:
-    """Values (k,) of contacts of one pairing at those of another; zero for contacts that are new."""
-    found = np.zeros(len(new.which), dtype=values.dtype)
-    place = np.searchsorted(old.which, new.which)
-    there = place < len(old.which)
-    there[there] = old.which[place[there]] == new.which[there]
-    found[there] = values[place[there]]
-    return found
+        return self._groups(pairing).in_step(states)

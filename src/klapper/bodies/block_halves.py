@@ -28,8 +28,15 @@ _ROUNDS = 20
 
 @dataclass(frozen=True)
 class Coupling:
-    """Springs and dampers between the halves: ``stiffness`` c_T [N/m] and ``turning_stiffness`` c_R [N m/rad],
-    ``damping`` d_T [N s/m] and ``turning_damping`` d_R [N m s/rad]."""
+    """Springs and dampers between the halves of a block.
+
+    ``stiffness`` c_T [N/m] and ``turning_stiffness`` c_R [N m/rad], both above 0; ``damping`` d_T [N s/m] and
+    ``turning_damping`` d_R [N m s/rad]. The halves move against each other with the angular frequencies √(c/m) of
+    :attr:`Halves.frequencies`.
+
+    >>> Coupling(1e5, 1000.0).damping
+    0.0
+    """
 
     stiffness: float
     turning_stiffness: float
@@ -45,7 +52,14 @@ class Coupling:
 
 @dataclass(frozen=True)
 class Halves:
-    """A block and the coupling of its halves, with masses, static start and quasi-static forces."""
+    """A ``block`` and the ``coupling`` of its halves, with masses, static start and quasi-static forces.
+
+    With c_T b²/2 = 2 c_R = 2000 N m/rad the feet share a push equally:
+
+    >>> halves = Halves(Block(0.4, 0.2, 16.0, friction=(0.1, 0.1)), Coupling(1e5, 1000.0))
+    >>> halves.mass, round(halves.share_of_a, 12)
+    (8.0, 0.5)
+    """
 
     block: Block
     coupling: Coupling

@@ -1,6 +1,10 @@
 """Moments of inertia [kg m²] of homogeneous bodies about their centre of mass; masses in kg, lengths in m.
 
-In the plane one number, in space three principal moments.
+In the plane one number, in space three principal moments. They go into ``Planar.body(inertia=…)`` and
+``Spatial.body(inertia=…)``.
+
+>>> disc(2.0, 0.5), rod(12.0, 1.0), sphere(10.0, 0.5)
+(0.25, 1.0, (1.0, 1.0, 1.0))
 """
 
 from __future__ import annotations

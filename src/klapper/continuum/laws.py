@@ -22,7 +22,24 @@ _ROUNDS = 60  # of Newton's method for the thickness of a plate
 
 
 class Law(ABC):
-    """What a material must answer; p points, v = 3 or 6 components."""
+    """What a material must answer; p points, v = 3 or 6 components.
+
+    ``metric`` holds the components of C (p, v), dimensionless, with doubled shear: (C₁₁, C₂₂, 2 C₁₂) in the plane.
+
+    A law of one's own, W = ½ κ tr(E)² with κ = 100 N/m² in the plane, E = (C − 1)/2, stretched to C₁₁ = 1.44:
+
+    >>> class Fluid(Law):
+    ...     one = np.array([1.0, 1.0, 0.0])
+    ...     def energy(self, metric):
+    ...         return 50.0 * (0.5 * (metric @ self.one - 2.0)) ** 2
+    ...     def stress(self, metric):
+    ...         return np.outer(50.0 * (metric @ self.one - 2.0), self.one)
+    ...     def tangent(self, metric):
+    ...         return np.tile(100.0 * np.outer(self.one, self.one), (len(metric), 1, 1))
+    >>> stretched = np.array([[1.44, 1.0, 0.0]])
+    >>> Fluid().energy(stretched).round(9).tolist(), Fluid().stress(stretched).round(9).tolist()
+    ([2.42], [[22.0, 22.0, 0.0]])
+    """
 
     @abstractmethod
     def energy(self, metric: np.ndarray) -> np.ndarray:
@@ -71,7 +88,14 @@ class Isotropic(Law):
 
 
 class SaintVenantKirchhoff(Isotropic):
-    """S = λ tr(E) 1 + 2 μ E, Hesch (2.112): small strains at large rotations; too soft under strong compression."""
+    """S = λ tr(E) 1 + 2 μ E, Hesch (2.112): small strains at large rotations; too soft under strong compression.
+
+    ``young`` E [N/m²] and ``poisson`` ν at small strains, from −1 to below 0.5. Stretched by 1.2 without a lateral
+    effect, E₁₁ = (1.44 − 1)/2 = 0.22:
+
+    >>> SaintVenantKirchhoff(young=100.0, poisson=0.0).stress(np.array([[1.44, 1.0, 0.0]])).round(9).tolist()
+    [[22.0, 0.0, 0.0]]
+    """
 
     def energy(self, metric: np.ndarray) -> np.ndarray:
         return 0.5 * np.einsum("pv,pv->p", self.stress(metric), _strain(metric))
@@ -90,7 +114,14 @@ class SaintVenantKirchhoff(Isotropic):
 
 
 class NeoHooke(Isotropic):
-    """W = μ/2 (I₁ − 3) − μ ln J + λ/2 ln² J, Hesch (2.118)."""
+    """W = μ/2 (I₁ − 3) − μ ln J + λ/2 ln² J, Hesch (2.118).
+
+    ``young`` E [N/m²] and ``poisson`` ν at small strains, from −1 to below 0.5. With ν = 0 it is λ = 0, μ = E/2
+    and S = μ (1 − C⁻¹):
+
+    >>> NeoHooke(young=100.0, poisson=0.0).stress(np.array([[1.25, 1.0, 0.0]])).round(9).tolist()
+    [[10.0, 0.0, 0.0]]
+    """
 
     def energy(self, metric: np.ndarray) -> np.ndarray:
         log = 0.5 * np.log(determinant(metric))
@@ -111,6 +142,12 @@ class MooneyRivlin(Isotropic):
 
     ``share`` = c₂/(c₁ + c₂), from 0 (neo-Hooke) to 1, with μ = 2 (c₁ + c₂): rubber at moderate strains. The coefficient
     of ln² J must not be negative, so that share ≤ λ/(2 μ).
+
+    With E = 100 N/m² and ν = 0.25 it is λ = μ = 40 N/m², at most c₁ = c₂ = 10 N/m²; stretched to twice the length,
+    S₁₁ = 20 + 20 (6 − 4) − 60/4:
+
+    >>> MooneyRivlin(100.0, 0.25, share=0.5).stress(np.array([[4.0, 1.0, 0.0]])).round(9).tolist()
+    [[45.0, 60.0, 0.0]]
     """
 
     share: float = 0.3
@@ -160,7 +197,14 @@ class MooneyRivlin(Isotropic):
 
 @dataclass(frozen=True)
 class PlaneStress(Law):
-    """A law of space for thin plates: at every point C₃₃ is such that S₃₃ = 0."""
+    """A law of space for thin plates: at every point C₃₃ is such that S₃₃ = 0.
+
+    ``Solid(…, plane="stress")`` does this by itself. With E/(1 − ν²) = 100 N/m² and a strain E₁₁ = 0.22:
+
+    >>> plate = PlaneStress(SaintVenantKirchhoff(young=93.75, poisson=0.25))
+    >>> plate.stress(np.array([[1.44, 1.0, 0.0]])).round(9).tolist()
+    [[22.0, 5.5, 0.0]]
+    """
 
     law: Law
 

@@ -98,7 +98,11 @@ def circle(radius: float, cells: int, *, centre: Sequence[float] = (0.0, 0.0)) -
 
 
 def polyline(points: Any, *, cells: int = 1) -> LineMesh:
-    """Straight stretches between points (k, d) [m], each cut into ``cells`` lines."""
+    """Straight stretches between points (k, d) [m], each cut into ``cells`` lines.
+
+    >>> polyline([(0.0, 0.0), (2.0, 0.0), (2.0, 1.0)], cells=2).lengths.tolist()
+    [1.0, 1.0, 0.5, 0.5]
+    """
     corners = np.atleast_2d(np.asarray(points, dtype=float))
     if corners.ndim != 2 or len(corners) < 2:
         raise InvalidModel(f"points have shape {corners.shape}; expected (k, 2) or (k, 3) with k from 2 on.")

@@ -34,6 +34,14 @@ def read_mesh(path: Any, *, part: str | None = None, scale: float = 1.0) -> Mesh
     """The cells of a file as one mesh, or those of one named ``part`` of it.
 
     ``scale``  [m] of one unit of the file, e.g. 0.001 for millimetres
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from klapper.continuum import block
+    >>> with TemporaryDirectory() as folder:
+    ...     write_mesh(f"{folder}/bar.inp", block((2.0, 1.0), (4, 2)))
+    ...     bar = read_mesh(f"{folder}/bar.inp", scale=0.001)
+    >>> float(bar.nodes.max()), len(bar.cells), "left" in bar.surfaces
+    (0.002, 8, True)
     """
     file = _File(path, scale)
     if part is None:
@@ -48,6 +56,27 @@ def read_meshes(path: Any, *, scale: float = 1.0) -> dict[str, Mesh]:
     """One mesh per named group of cells, e.g. per body; nodes that groups share belong to each of them.
 
     ``scale``  [m] of one unit of the file
+
+    Two squares of 1 mm beside each other, each with a name in the file:
+
+    >>> from tempfile import TemporaryDirectory
+    >>> text = '''*NODE
+    ... 1, 0, 0
+    ... 2, 1, 0
+    ... 3, 2, 0
+    ... 4, 0, 1
+    ... 5, 1, 1
+    ... 6, 2, 1
+    ... *ELEMENT, TYPE=CPS4, ELSET=west
+    ... 1, 1, 2, 5, 4
+    ... *ELEMENT, TYPE=CPS4, ELSET=east
+    ... 2, 2, 3, 6, 5
+    ... '''
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "pair.inp").write_text(text)
+    ...     pair = read_meshes(Path(folder, "pair.inp"), scale=0.001)
+    >>> {name: round(mesh.volume, 12) for name, mesh in pair.items()}
+    {'west': 1e-06, 'east': 1e-06}
     """
     file = _File(path, scale)
     if not file.parts:
@@ -72,6 +101,15 @@ def write_mesh(
     ``scale``     [m] of one unit of the file
 
     Gmsh and Abaqus files keep the names of surfaces; in others they are numbered from 1 on as cell data "surface".
+
+    A square of 0.2 m written in millimetres:
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from klapper.continuum import block
+    >>> with TemporaryDirectory() as folder:
+    ...     write_mesh(f"{folder}/square.inp", block((0.2, 0.2), (1, 1)), scale=0.001)
+    ...     round(float(read_mesh(f"{folder}/square.inp").nodes.max()), 9)
+    200.0
     """
     suffix, name = Path(path).suffix, Path(path).name
     if suffix not in (".msh", ".inp", ".vtk", ".vtu"):

@@ -25,6 +25,14 @@ class Support:
     ``directions``    which directions are held, counted from 0; None: all
     ``displacement``  u (d,) [m] of the nodes from their reference positions, a number, a vector or a signal
     ``until``         time [s] at which they are let go
+
+    Φ = q − X − u(t) = 0 [m], one constraint per node and direction. The left end on rollers:
+
+    >>> from klapper.continuum import Continuum, NeoHooke, Solid, block
+    >>> bar = Solid("bar", block((2.0, 1.0), (2, 1)), NeoHooke(100.0, 0.3), density=3.0)
+    >>> world = Continuum([bar], supports=[Support("bar", "left", directions=[0])])
+    >>> world.constraints, world.constraint_residuals(0.0, world.start.position).tolist()
+    (('bar 0 x', 'bar 3 x'), [0.0, 0.0])
     """
 
     body: str

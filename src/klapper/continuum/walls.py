@@ -28,6 +28,14 @@ class Wall:
     ``point``        (d,) [m] on the wall; ``normal`` (d,), out of the wall, of any length
     ``friction``     coefficient μ; ``restitution`` ε of node impacts
     ``velocity``     (d,) [m/s] of the wall along itself, e.g. of a belt
+
+    g_A = n · (q_A − p) ≥ 0 [m]. A floor 0.1 m below a bar:
+
+    >>> from klapper.continuum import Continuum, NeoHooke, Solid, block
+    >>> bar = Solid("bar", block((2.0, 1.0), (2, 1)), NeoHooke(100.0, 0.3), density=3.0)
+    >>> world = Continuum([bar], walls=[Wall("bar", "bottom", point=(0.0, -0.1), normal=(0.0, 1.0))])
+    >>> world.gaps(0.0, world.start.position, np.arange(3)).round(9).tolist()
+    [0.1, 0.1, 0.1]
     """
 
     body: str

@@ -39,6 +39,17 @@ class Member:
                                            "lateral rotation", "torsion"; "hinge" frees all bending rotations
     ``up``                                 in space, a direction (3,): e₂ is the one nearest to it; if not given,
                                            (0, 0, 1), or (0, 1, 0) for vertical members
+
+    ``start``, ``end``                     names of the joints; ``material`` and ``section`` of the beam
+
+    A column of 2 m with EA = 2 · 10⁹ N becomes F L/EA = 1 µm shorter under 1 kN:
+
+    >>> from klapper.structures import Frame
+    >>> column = Member("foot", "head", Material(200e9, 7850.0, 77e9), Section.rectangle(0.1, 0.1), elements=1)
+    >>> frame = Frame({"foot": (0, 0), "head": (0, 2)}, {"column": column}, supports={"foot": "clamped"})
+    >>> pressed = frame.with_point_load("head", "y", -1000.0)
+    >>> round(float(frame.row("head", "y") @ pressed.deflection()) * 1e6, 9)
+    -1.0
     """
 
     start: str

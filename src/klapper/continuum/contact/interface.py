@@ -30,6 +30,19 @@ class Interface:
     ``restitution``    ε of node impacts, for schemes with an impact law
     ``always_active``  the surfaces slide on each other and never part: forces may pull
     ``reach``          [m] distance from which on parts are looked at; None: the longest facet of both surfaces
+
+    The kinds are ``NodeToSegment`` and ``Mortar``. Both see a block 0.1 m above another, g = n · (x⁽²⁾ − x⁽¹⁾):
+
+    >>> from klapper.continuum import Continuum, NeoHooke, Solid, block
+    >>> law = NeoHooke(100.0, 0.3)
+    >>> low = Solid("low", block((1.0, 1.0), (2, 1)), law, density=1.0)
+    >>> up = Solid("up", block((1.0, 1.0), (1, 1), corner=(0.0, 1.1)), law, density=1.0)
+    >>> from klapper.continuum import Mortar, NodeToSegment
+    >>> for kind in (Mortar, NodeToSegment):
+    ...     world = Continuum([low, up], interfaces=[kind(secondary=("up", "bottom"), primary=("low", "top"))])
+    ...     world.gaps(0.0, world.start.position, np.arange(2)).round(9).tolist()
+    [0.1, 0.1]
+    [0.1, 0.1]
     """
 
     secondary: tuple[str, str]

@@ -34,6 +34,17 @@ class SurfacePressure:
                   another
     ``pressure``  (k,) [N/m²], positive where surfaces press
     ``shear``     (k,) [N/m²] of friction, zero without it
+
+    As :func:`contact_pressure` returns it, p = λ/(b ∫ M ds₀). Two nodes that carry 2 N each over 0.5 m each:
+
+    >>> from klapper.continuum import Continuum, Mortar, NeoHooke, Solid, block
+    >>> law = NeoHooke(100.0, 0.3)
+    >>> low = Solid("low", block((1.0, 1.0), (2, 1)), law, density=1.0)
+    >>> up = Solid("up", block((1.0, 1.0), (1, 1), corner=(0.0, 1.0)), law, density=1.0)
+    >>> world = Continuum([low, up], interfaces=[Mortar(secondary=("up", "bottom"), primary=("low", "top"))])
+    >>> found = contact_pressure(world, world.start.position, [2.0, 2.0])["up", "bottom"]
+    >>> found.arc.round(9).tolist(), found.pressure.round(9).tolist(), found.shear.tolist()
+    ([0.0, 1.0], [4.0, 4.0], [0.0, 0.0])
     """
 
     body: str

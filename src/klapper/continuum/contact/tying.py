@@ -45,6 +45,16 @@ class Tie:
     ``method``                  "mortar" (default) or "node-to-segment"
     ``dual``                    multiplier functions of a mortar that are dual to the shape functions
     ``reach``                   [m] distance up to which parts count as facing each other; None: the longest facet
+
+    A block glued onto another with a finer mesh: two nodes, two directions:
+
+    >>> from klapper.continuum import Continuum, NeoHooke, Solid, block
+    >>> law = NeoHooke(100.0, 0.3)
+    >>> low = Solid("low", block((1.0, 1.0), (2, 1)), law, density=1.0)
+    >>> up = Solid("up", block((1.0, 1.0), (1, 1), corner=(0.0, 1.0)), law, density=1.0)
+    >>> glued = Continuum([low, up], ties=[Tie(("up", "bottom"), ("low", "top"))])
+    >>> len(glued.constraints), float(abs(glued.constraint_residuals(0.0, glued.start.position)).max().round(12))
+    (4, 0.0)
     """
 
     secondary: tuple[str, str]

@@ -1,0 +1,148 @@
+"""Does the suite notice a wrong sign, factor or comparison? Small errors are put into the source, one at a time.
+
+    python -m tools.mutation --seed 1 --count 70 --folder out/mutation
+
+picks places by the seed, evenly over the rooms, breaks each one in a copy of the source and runs the quick tests of its
+room until one fails: first those named like the module, then the others, the fastest first. Which test files enter
+which function is recorded once, on the unbroken copy: a file that never enters the broken function cannot notice it and
+is left out. Compiled kernels cannot be watched: there every file of the room counts, and kernels are compiled anew.
+
+``record.json`` in the folder keeps every verdict, so that an interrupted run goes on where it was. ``--again`` copies
+the tests anew and tries the survivors once more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from tools.mutation_sites import ROOMS, Site, broken, chosen
+
+ROOT = Path(__file__).parents[1]
+PATIENCE = 120.0  # s beyond ten times the usual duration: then the tests hang
+NO_FAILURE = (0, 5)  # what pytest returns if all tests pass, or if there are none
+
+
+def copied(folder: Path) -> None:
+    """The tests as they are now and, once, the source with the compiled kernels beside it."""
+    shutil.rmtree(folder / "tests", ignore_errors=True)
+    for name in ("src", "tests"):
+        if not (folder / name).exists():
+            shutil.copytree(ROOT / name, folder / name)
+    shutil.copy2(ROOT / "pyproject.toml", folder)
+
+
+def tested(
+    folder: Path, source: Path, arguments: list[str], *, limit: float | None = None
+) -> tuple[int, str]:
+    """Return code and text of the quick tests with a source; −1 if they take longer than ``limit`` seconds."""
+    environment = {**os.environ, "PYTHONPATH": f"{source}{os.pathsep}{ROOT}", "OPENBLAS_NUM_THREADS": "1"}
+    environment["ENTERED"] = str(folder / "entered.json")
+    environment.pop("NUMBA_CACHE_DIR", None)
+    command = [
+        sys.executable,
+        "-B",
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "not slow",
+        *arguments,
+    ]
+    try:
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=limit
+        )
+    except subprocess.TimeoutExpired:
+        return -1, ""
+    return done.returncode, done.stdout
+
+
+def watched(folder: Path) -> dict[str, Any]:
+    """What the tests enter, how long they take and which fail, recorded once on the unbroken source."""
+    answer = folder / "entered.json"
+    if not answer.exists():
+        tested(folder, folder / "src", ["-p", "tools.mutation_watch", *(f"tests/{room}" for room in ROOMS)])
+    return json.loads(answer.read_text(encoding="utf-8"))
+
+
+def candidates(site: Site, folder: Path, seen: dict[str, Any]) -> list[str]:
+    """Test files of the room that may notice a change, those named like the module first, then the fastest first."""
+    room, stem = site.file.split("/")[1], Path(site.file).stem
+    files = [file.relative_to(folder).as_posix() for file in (folder / "tests" / room).rglob("test_*.py")]
+    entry, entered = f"{site.file}:{site.function}", seen["entered"]
+    if site.function and not site.in_kernel:
+        files = [file for file in files if file not in entered or entry in entered[file]]
+    return sorted(files, key=lambda file: (f"test_{stem}.py" not in file, seen["seconds"].get(file, 0.0)))
+
+
+def verdict(site: Site, folder: Path, seen: dict[str, Any]) -> dict[str, Any]:
+    """Whether a test fails once the site is broken, and which."""
+    begin, mutant = time.perf_counter(), folder / "mutant"
+    shutil.rmtree(mutant, ignore_errors=True)
+    compiled = shutil.ignore_patterns("*.nb[ic]") if site.in_kernel else None
+    shutil.copytree(folder / "src", mutant, copy_function=os.link, ignore=compiled)
+    (mutant / site.file).unlink()
+    (mutant / site.file).write_bytes(broken((folder / "src" / site.file).read_bytes(), site))
+    files = candidates(site, folder, seen)
+    usual = sum(seen["seconds"].get(file, 10.0) for file in files)
+    excluded = [f"--deselect={name}" for name in seen["failed"]]
+    code, text = 0, ""
+    if files:
+        code, text = tested(folder, mutant, ["-x", *excluded, *files], limit=10.0 * usual + PATIENCE)
+    failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", text, re.M)
+    return {
+        "verdict": "survived" if code in NO_FAILURE else "caught",
+        "test": "" if code in NO_FAILURE else failed[0] if failed else "the tests hang or end early",
+        "files": len(files),
+        "seconds": round(time.perf_counter() - begin, 1),
+    }
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(
+        description="Break the source in many places and count what the tests notice."
+    )
+    asked.add_argument("--seed", type=int, default=1)
+    asked.add_argument("--count", type=int, default=70)
+    asked.add_argument("--folder", type=Path, default=ROOT / "out" / "mutation")
+    asked.add_argument("--list", action="store_true", help="only list the places")
+    asked.add_argument("--again", action="store_true", help="survivors again, with the tests as they are now")
+    options = asked.parse_args()
+    if options.list:
+        print("\n".join(site.name for site in chosen(ROOT / "src", seed=options.seed, count=options.count)))
+    else:
+        check(options.folder.resolve(), options.seed, options.count, again=options.again)
+
+
+def check(folder: Path, seed: int, count: int, *, again: bool) -> None:
+    """Break what is not in the record yet, and count."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if again or not (folder / "src").exists():
+        copied(folder)
+    kept = folder / "record.json"
+    record = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    seen = watched(folder)
+    places = chosen(folder / "src", seed=seed, count=count)
+    for site in places:
+        if site.name not in record or (again and record[site.name]["verdict"] == "survived"):
+            record[site.name] = verdict(site, folder, seen)
+            kept.write_text(json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8")
+            print(site.name, record[site.name], sep="\n    ", flush=True)
+    counted = Counter(record[site.name]["verdict"] for site in places)
+    print(f"{counted['caught']} of {len(places)} caught, {counted['survived']} survived.")
+
+
+if __name__ == "__main__":
+    main()

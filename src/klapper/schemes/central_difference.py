@@ -37,11 +37,19 @@ _ROUNDS, _MET = (
 class CentralDifference:
     """Explicit steps for systems with a constant and diagonal mass matrix.
 
+        q₁ = q₀ + h v½,   v½ = v₀ + h/2 M⁻¹ f₀,   v₁ = v½ + h/2 M⁻¹ f₁
+
     ``step_size``  h [s], below the stability limit at the start
     ``contact``    ``PenaltyContact(ε)`` for one-sided contacts; its springs lower the limit
 
-    >>> CentralDifference(1e-4).name
-    'central-difference'
+    With ω h = 1 an oscillator goes q₁ = (1 − ½) q₀, q₂ = q₁ − q₀:
+
+    >>> from klapper.mechanics import LinearSystem
+    >>> from klapper.schemes import CentralDifference
+    >>> from klapper.simulate import simulate
+    >>> oscillator = LinearSystem([1.0], stiffness=[4.0], position=[1.0])
+    >>> simulate(oscillator, 1.0, CentralDifference(0.5)).position[:, 0]
+    array([ 1. ,  0.5, -0.5])
     """
 
     step_size: float

@@ -56,6 +56,18 @@ class HardContact:
                    or "none", see :mod:`klapper.schemes.held_contacts`
     ``tolerance``  of penetration in units of the size of the model, of tension in units of the largest force
     ``most``       rounds of states
+
+        0 ≤ g(q₁) ⟂ λ_N ≥ 0
+
+    A mass flies against a wall with 5 m/s and is turned around in a step that keeps its energy:
+
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> from klapper.schemes import EnergyMomentum, HardContact
+    >>> from klapper.simulate import simulate
+    >>> wall = Contact("wall", normal=[1.0])
+    >>> mass = LinearSystem([1.0], position=[0.2], velocity=[-5.0], contacts=[wall])
+    >>> simulate(mass, 0.3, EnergyMomentum(0.1, contact=HardContact())).velocity[:, 0].round(9)
+    array([-5.,  5.,  5.,  5.])
     """
 
     energy: EnergyOption = "consistent"

@@ -33,8 +33,15 @@ class EventDriven(Phased):
 
     The other options are those of :class:`~klapper.schemes.phases.Phased`.
 
-    >>> EventDriven(1e-8, method="rk45").method
-    'rk45'
+    A ball dropped from 1.25 m under 10 m/s² hits the floor after √(2 · 1.25 / 10) s:
+
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> from klapper.schemes import EventDriven
+    >>> from klapper.simulate import simulate
+    >>> floor = Contact("floor", normal=[1.0], restitution=0.6)
+    >>> ball = LinearSystem([1.0], force=[-10.0], position=[1.25], contacts=[floor])
+    >>> simulate(ball, 1.0, EventDriven()).impacts().time.round(12)
+    array([0.5])
     """
 
     method: str = "dop853"

@@ -19,13 +19,18 @@ from klapper.schemes.newmark import NewmarkFamily, Weights
 class GeneralisedAlpha(NewmarkFamily):
     """Implicit steps with chosen damping of high frequencies, for systems with a constant mass matrix.
 
+        α_m = (2 ρ − 1)/(ρ + 1),   α_f = ρ/(ρ + 1),   γ = ½ − α_m + α_f,   β = ¼ (1 − α_m + α_f)²
+
     ``step_size``        h [s]; with ``accuracy`` the largest one
     ``spectral_radius``  ρ by which vibrations of infinite frequency are multiplied in a step: 0 removes them at once,
                          1 does not damp at all
     ``contact``, ``newton``, ``accuracy``  as in :class:`klapper.schemes.Newmark`
 
+    >>> from klapper.schemes import GeneralisedAlpha
     >>> GeneralisedAlpha(1e-3, 1.0).weights
     Weights(inertia=0.5, force=0.5, gamma=0.5, beta=0.25)
+    >>> GeneralisedAlpha(1e-3, 0.0).weights
+    Weights(inertia=-1.0, force=0.0, gamma=1.5, beta=1.0)
     """
 
     spectral_radius: float = 0.8

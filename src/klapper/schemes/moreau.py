@@ -55,6 +55,8 @@ _UNLOADED = 1e-13  # of the velocities: impulses that change them by less are wh
 class Moreau:
     """θ time stepping with contact, friction and impact.
 
+        M̂ (v⁺ − v) = h f̂ + J Λ,   0 ≤ Λ_N ⟂ v_N⁺ + ε v_N⁻ ≥ 0,   q⁺ = q + h ((1 − θ) v + θ v⁺)       (4.12), (4.13)
+
     ``step_size``   h [s]; with ``accuracy`` the largest one
     ``theta``       from ½ (midpoint) to 1 (implicit Euler)
     ``impact``      None: Newton's law inside the step; or a law of :mod:`klapper.mechanics.impact`, applied where
@@ -67,8 +69,15 @@ class Moreau:
     ``tolerance``   allowed relative residual of the contact problem
     ``compiled``    whether a compiled loop is used where there is one
 
-    >>> Moreau(1e-3).theta
-    0.5
+    A ball flies against a wall with 5 m/s and leaves it with 0.6 of that:
+
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> from klapper.schemes import Moreau
+    >>> from klapper.simulate import simulate
+    >>> wall = Contact("wall", normal=[1.0], restitution=0.6)
+    >>> ball = LinearSystem([1.0], position=[0.25], velocity=[-5.0], contacts=[wall])
+    >>> simulate(ball, 0.3, Moreau(0.1, compiled=False)).velocity[:, 0].round(9)
+    array([-5.,  3.,  3.,  3.])
     """
 
     step_size: float

@@ -51,8 +51,16 @@ class NestedProx:
     ``max_rounds``, ``max_iterations``, ``max_reductions``, ``reduction``  limits of the levels, and ν of (C.12)
     ``compiled``         whether a compiled loop is used where there is one
 
-    >>> NestedProx(1e-4, friction="functional-3").settings["friction"]
-    'functional-3'
+    A block of 16 kg on two feet is pushed with 10 N and sticks; the feet share alike:
+
+    >>> from klapper.bodies import Block, rigid_block
+    >>> from klapper.mechanics import Constant
+    >>> from klapper.schemes import NestedProx
+    >>> from klapper.simulate import simulate
+    >>> block = rigid_block(Block(0.2, 0.1, 16.0, friction=(0.5, 0.5)), load=Constant([10.0, 0.0, 0.0]))
+    >>> run = simulate(block, 0.002, NestedProx(1e-3, friction="functional-3", compiled=False))
+    >>> run.forces[-1, :, 1].round(6), run.forces[-1, :, 0].sum().round(6)  # 16 kg · 9.81 m/s²
+    (array([-5., -5.]), np.float64(156.96))
     """
 
     step_size: float

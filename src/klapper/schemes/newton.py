@@ -66,6 +66,15 @@ class Newton:
     ``line_search``   halve corrections that increase the residual
     ``polish``        go on after the tolerance is reached, as long as the residual falls
     ``reuse``         share of the residual that a correction leaves at most if its derivative is used again; 0: never
+
+    A spring of 4 N/m under 2 N settles at 0.5 m, in rounds that move it by at most 0.2 m:
+
+    >>> from klapper.mechanics import LinearSystem, Ramp
+    >>> from klapper.schemes import Newton, QuasiStatic
+    >>> from klapper.simulate import simulate
+    >>> spring = LinearSystem([1.0], stiffness=[4.0], force=Ramp([0.0], [2.0]))
+    >>> simulate(spring, 1.0, QuasiStatic(1.0, newton=Newton(largest=0.2))).position[-1].round(9)
+    array([0.5])
     """
 
     tolerance: float = 1e-10

@@ -40,8 +40,17 @@ _ZERO = 1e-9  # of the largest force: pulls and excesses below it are round-off
 class Ordinary(EventDriven):
     """Event location and integration as in :class:`EventDriven`, but contacts as two-sided constraints with release.
 
-    >>> Ordinary(1e-8).name
-    'ordinary'
+        J_Nᵀ v⁺ = 0 where contacts are closed,   J_Nᵀ v̇ = 0 as long as λ_N > 0
+
+    A ball that hits the floor stays there; its 5 kg m/s go into it:
+
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> from klapper.schemes import Ordinary
+    >>> from klapper.simulate import simulate
+    >>> ball = LinearSystem([1.0], force=[-10.0], position=[1.25], contacts=[Contact("floor", normal=[1.0])])
+    >>> run = simulate(ball, 1.0, Ordinary())
+    >>> run.impacts().impulse[0].round(9), run.contact("floor").force[-1].round(9)
+    (array([5.]), array([10.]))
     """
 
     name = "ordinary"

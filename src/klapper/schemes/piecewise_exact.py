@@ -38,8 +38,15 @@ class PiecewiseExact(Phased):
     ``tolerance`` [m], which only says what counts as a closed gap. With ``sample`` [s] a step also ends at each of its
     multiples.
 
-    >>> PiecewiseExact(sample=0.01).sample
-    0.01
+    Half a period of q = cos 2t in one step:
+
+    >>> import numpy as np
+    >>> from klapper.mechanics import LinearSystem
+    >>> from klapper.schemes import PiecewiseExact
+    >>> from klapper.simulate import simulate
+    >>> oscillator = LinearSystem([1.0], stiffness=[4.0], position=[1.0])
+    >>> simulate(oscillator, np.pi / 2.0, PiecewiseExact()).position[:, 0].round(12)
+    array([ 1., -1.])
     """
 
     name = "exact"

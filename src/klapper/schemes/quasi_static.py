@@ -38,6 +38,17 @@ class QuasiStatic:
     ``newton``     how the equations of a step are solved
 
     The system must have a position derivative of its force; what can float freely until it touches needs a support.
+
+    A spring of 4 N/m under a load that grows by 8 N/s, up to a stop at 1 m:
+
+    >>> from klapper.mechanics import Contact, LinearSystem, Ramp
+    >>> from klapper.schemes import QuasiStatic
+    >>> from klapper.simulate import simulate
+    >>> stop = Contact("stop", normal=[-1.0], gap=1.0)
+    >>> spring = LinearSystem([1.0], stiffness=[4.0], force=Ramp([0.0], [8.0]), contacts=[stop])
+    >>> run = simulate(spring, 1.0, QuasiStatic(0.25))
+    >>> run.position[:, 0].round(9), run.contact("stop").force[-1].round(9)
+    (array([0. , 0.5, 1. , 1. , 1. ]), array([4.]))
     """
 
     step_size: float

@@ -45,6 +45,15 @@ class RegularisationAdvice:
     ``contact_frequency``     √(c/m) of the fastest contact [rad/s]
     ``fastest_rate``          of all that contacts add [1/s]; ``step_limit`` [s] of explicit methods
     ``steps_per_second``      of motion in contact, for the method advised
+
+    A block that rests under 10 N needs c = F/δ = 10⁶ N/m for δ = 10 μm:
+
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> from klapper.schemes import propose_regularisation
+    >>> block = LinearSystem([1.0], force=[-10.0], contacts=[Contact("floor", normal=[1.0])])
+    >>> advice = propose_regularisation(block, penetration=1e-5)
+    >>> round(float(advice.normal.stiffness)), advice.scheme().name
+    (1000000, 'regularised')
     """
 
     normal: CompliantNormal
@@ -106,6 +115,17 @@ def propose_regularisation(
     ``restitution``  wished rebound; None: that of the model, at least 0.01
     ``speed``        [m/s] of the hardest impact; None: what the contacts reach from the start by their own acceleration
     ``load``         [N] on the most loaded contact; None: estimated at the start, for every contact alone
+
+        c = max(F/δ, m v²/δ²)
+
+    1 kg that hits with 5 m/s goes in by 1 mm if c = m v²/δ² = 2.5 · 10⁷ N/m:
+
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> from klapper.schemes import propose_regularisation
+    >>> floor = Contact("floor", normal=[1.0], restitution=0.6)
+    >>> ball = LinearSystem([1.0], force=[-10.0], position=[1.25], contacts=[floor])
+    >>> round(float(propose_regularisation(ball, penetration=1e-3).normal.stiffness))
+    25000000
     """
     require_system(system)
     number(penetration, "penetration", "numbers above 0, in m", above=0.0)

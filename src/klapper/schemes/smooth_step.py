@@ -59,7 +59,7 @@ def smooth_step(
     >>> step = smooth_step(
     ...     "dop853", lambda t, y: -y, 0.0, np.ones(1), until=1.0, size=0.1, relative=1e-9, absolute=1e-12
     ... )
-    >>> abs(float(step.after[0]) - np.exp(-step.end)) < 1e-9
+    >>> bool(abs(step.after[0] - np.exp(-step.end)) < 1e-9)
     True
     """
     options: dict[str, Any] = {"jac": jacobian} if method == "radau" else {}

@@ -23,7 +23,18 @@ _SMALL = 60  # coordinates up to which all frequencies are computed
 def stable_step(
     system: System, *, contact: PenaltyContact | None = None, position: np.ndarray | None = None
 ) -> float:
-    """2/ω [s] at a position (n,), the start if not given; inf where nothing vibrates."""
+    """The largest step 2/ω [s] with which explicit schemes are stable; inf where nothing vibrates.
+
+        K x = ω² M x,   K = −∂f/∂q + ε Σ J_N J_Nᵀ
+
+    ``contact``   springs ε of near contacts, which count as closed
+    ``position``  (n,), the start if not given
+
+    >>> from klapper.mechanics import LinearSystem
+    >>> from klapper.schemes import stable_step
+    >>> stable_step(LinearSystem([1.0], stiffness=[4.0]))  # ω = 2 rad/s
+    1.0
+    """
     start = system.start
     q = start.position if position is None else position
     mass = system.mass(q)

@@ -19,6 +19,17 @@ ROOMS = [
     "klapper.convex",
     "klapper.complementarity",
     "klapper.complementarity.selection",
+    "klapper.mechanics",
+    "klapper.mechanics.impact",
+    "klapper.bodies",
+    "klapper.structures",
+    "klapper.continuum",
+    "klapper.reduction",
+    "klapper.schemes",
+    "klapper.results",
+    "klapper.simulate",
+    "klapper.compare",
+    "klapper.conservation",
 ]
 SOURCE = Path(klapper.__file__).parent
 
@@ -37,8 +48,13 @@ def public_names() -> list[tuple[str, str]]:
 
 def modules_with_examples() -> list[str]:
     """All modules of the rooms, public or not, in which an example stands."""
-    folders = {SOURCE.joinpath(*room.split(".")[1:]) for room in ROOMS}
-    paths = {path for folder in folders for path in folder.rglob("*.py")}
+    places = [SOURCE.joinpath(*room.split(".")[1:]) for room in ROOMS]
+    paths = {
+        path
+        for place in places
+        for path in (place.with_suffix(".py"), *place.rglob("*.py"))
+        if path.is_file()
+    }
     written = [path for path in sorted(paths) if ">>> " in path.read_text(encoding="utf-8")]
     names = [".".join(path.relative_to(SOURCE.parent).with_suffix("").parts) for path in written]
     return [name.removesuffix(".__init__") for name in names]

@@ -25,8 +25,11 @@ class Block:
     ``width``, ``height`` [m], ``mass`` [kg], ``inertia`` about the centre [kg m²] (None: homogeneous),
     ``friction`` coefficients of A and B, ``gravity`` [m/s²]
 
-    >>> Block(0.2, 0.1, 16.0, friction=(0.1, 0.1)).slip_force
-    15.696000000000002
+    With the same friction at both feet it slides at μ m g and tips at (a/b − μ) m g:
+
+    >>> block = Block(0.2, 0.1, 16.0, friction=(0.1, 0.1), gravity=10.0)
+    >>> block.slip_force, round(block.tipping_force, 9)
+    (16.0, 304.0)
     """
 
     width: float

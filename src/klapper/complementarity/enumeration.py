@@ -121,6 +121,9 @@ class SolutionSet:
 def enumerate_solutions(problem: Any) -> SolutionSet:
     """All solutions of a linear or mixed problem, or of a contact problem with planar or polygonal friction.
 
+    Raises :class:`NotApplicable` for exact discs, nonlinear functions and problems that are too large. A wedge whose
+    two forces hold each other, x₂ = 1 and x₁ = 1:
+
     >>> wedge = LinearComplementarity([[0.0, 1.0], [1.0, 0.0]], [-1.0, -1.0])
     >>> [piece.point.tolist() for piece in enumerate_solutions(wedge).pieces]
     [[1.0, 1.0]]

@@ -144,7 +144,7 @@ def exact_disc_start(contact: FrictionalContact, force: np.ndarray) -> np.ndarra
 
 
 def exact_disc_forces(contact: FrictionalContact, x: np.ndarray) -> np.ndarray:
-    """Contact forces λ (size,) [N s] out of the unknowns of either form.
+    """Contact forces λ (size,) [N s] of ``contact`` out of the unknowns ``x``, (λ, z) or (v, λ, z).
 
     >>> block = FrictionalContact(np.eye(3), [-1.0, 0.8, 0.0], friction=0.5)
     >>> exact_disc_forces(block, np.array([1.0, -0.5, 0.0, 0.3])).tolist()

@@ -92,8 +92,10 @@ class LinearComplementarity(_Linear):
 class MixedComplementarity(_Linear):
     """Find x with A x + b = y, where y_i = 0 for free i and 0 ≤ x_i ⟂ y_i ≥ 0 for all others.
 
-    ``free`` is a boolean mask (n,), an array of indices, or the number of leading free unknowns. This is the form in
-    which the equations of motion and the contact laws stand side by side, Waltersberger (3.97).
+    ``matrix`` A (n, n), dense or sparse, ``offset`` b (n,), ``names`` (n,) of the unknowns in messages; ``free`` is a
+    boolean mask (n,), an array of indices, or the number of leading free unknowns. With velocities [m/s] free and
+    impulses [N s] not, this is the form in which the equations of motion and the contact laws stand side by side,
+    Waltersberger (3.97).
 
     >>> problem = MixedComplementarity([[1.0, -1.0], [1.0, 0.0]], [1.0, 0.0], free=1)   # m v = m v⁻ + λ, 0 ≤ v ⟂ λ ≥ 0
     >>> problem.residuals(np.array([0.0, 1.0])).worst
@@ -117,8 +119,8 @@ class MixedComplementarity(_Linear):
 class NonlinearComplementarity:
     """Find x with F(x)_i = 0 for free i and 0 ≤ x_i ⟂ F(x)_i ≥ 0 for all others.
 
-    ``function(x)`` returns F (n,), ``jacobian(x)`` its derivative (n, n), dense or sparse. ``scale`` holds the typical
-    magnitude of each row of F and makes the residuals dimensionless; ``unknown_scale`` the same for x.
+    ``function(x)`` returns F (n,), ``jacobian(x)`` its derivative (n, n), dense or sparse; ``size`` is n. ``scale``
+    holds the typical magnitude of each row of F and makes the residuals dimensionless, ``unknown_scale`` that of x.
 
     >>> spring = NonlinearComplementarity(lambda x: x**3 - 8.0, lambda x: np.diag(3 * x**2), 1)
     >>> spring.residuals(np.array([2.0])).worst

@@ -141,7 +141,7 @@ class MooneyRivlin(Isotropic):
     """W = c₁ (I₁ − 3) + c₂ (I₂ − 3) − 2 (c₁ + 2 c₂) ln J + ½ (λ − 4 c₂) ln² J.
 
     ``share`` = c₂/(c₁ + c₂), from 0 (neo-Hooke) to 1, with μ = 2 (c₁ + c₂): rubber at moderate strains. The coefficient
-    of ln² J must not be negative, so that share ≤ λ/(2 μ).
+    of ln² J must not be negative, so that share ≤ λ/(2 μ). ``young`` E [N/m²], ``poisson`` ν as of the other laws.
 
     With E = 100 N/m² and ν = 0.25 it is λ = μ = 40 N/m², at most c₁ = c₂ = 10 N/m²; stretched to twice the length,
     S₁₁ = 20 + 20 (6 − 4) − 60/4:

@@ -85,6 +85,8 @@ class LineMesh:
 def circle(radius: float, cells: int, *, centre: Sequence[float] = (0.0, 0.0)) -> LineMesh:
     """A regular polygon with its corners on a circle, anticlockwise; surfaces "inner" and "outer".
 
+    ``radius`` [m], ``cells`` lines of length 2 r sin(π/cells), ``centre`` (2,) [m].
+
     >>> circle(1.0, 6).lengths.round(12)
     array([1., 1., 1., 1., 1., 1.])
     """

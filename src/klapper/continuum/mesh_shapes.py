@@ -23,7 +23,8 @@ def block(
     """A rectangle or a box with ``cells`` along each of its ``sides`` [m], from ``corner`` [m] on.
 
     Surfaces: "left" and "right" across the first direction, "bottom" and "top" across the last, in space also
-    "front" and "back" across the second.
+    "front" and "back" across the second. ``sides``, ``cells`` and ``corner`` are (d,); ``element`` is "quad4", "quad9",
+    "tri3" or "tri6" in the plane, "hex8" in space.
 
     >>> block((2.0, 1.0), (4, 2)).volume
     2.0
@@ -56,6 +57,8 @@ def annulus(
     element: str = "quad4",
 ) -> Mesh:
     """A ring with ``cells`` = (along the radius, around); surfaces "inner" and "outer".
+
+    ``inner_radius``, ``outer_radius`` [m], ``centre`` (2,) [m], ``element`` "quad4" or "quad9".
 
     >>> ring = annulus(0.8, 1.0, (2, 32))
     >>> len(ring.cells), ring.surface("outer").shape

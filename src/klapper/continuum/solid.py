@@ -28,8 +28,9 @@ from klapper.mechanics.signals import number
 
 
 class Solid(Body):
-    """A body made of one law.
+    """A body made of one law, V = ∫ W(C) dV.
 
+    ``name``       by which loads, supports and interfaces know it
     ``mesh``       in its reference configuration, free of stress
     ``law``        e.g. ``NeoHooke(young, poisson)``
     ``density``    ρ₀ [kg/m³]
@@ -38,7 +39,7 @@ class Solid(Body):
 
     >>> from klapper.continuum import SaintVenantKirchhoff, block
     >>> bar = Solid("bar", block((2.0, 1.0), (2, 1)), SaintVenantKirchhoff(100.0, 0.0), density=1.0)
-    >>> float(bar.energy(bar.mesh.nodes * [1.1, 1.0]).round(6))  # ½ E ((λ² − 1)/2)² L A
+    >>> round(bar.energy(bar.mesh.nodes * [1.1, 1.0]), 6)  # ½ E ((λ² − 1)/2)² L A
     1.1025
     """
 

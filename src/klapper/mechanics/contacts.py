@@ -40,8 +40,13 @@ class Contact:
     ``restitution``      ε in [0, 1]
     ``limit``            given part of the friction limit [N], independent of the normal force
 
+    A stop 0.01 m to the right of the first mass, and a pendulum of 2 m whose end must stay above a floor:
+
     >>> Contact("stop", normal=[-1.0, 0.0], gap=0.01, restitution=0.5).affine
     True
+    >>> floor = Contact("floor", gap=lambda t, q: 3.0 - 2.0 * np.cos(q[0]))
+    >>> float(floor.gap(0.0, np.zeros(1)))
+    1.0
     """
 
     name: str

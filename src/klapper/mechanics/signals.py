@@ -105,6 +105,8 @@ class Constant(Signal):
 class Harmonic(Signal):
     """amplitude · cos(ω t + phase); ``angular_frequency`` ω in rad/s, ``phase`` in rad.
 
+    ``amplitude`` is a number or an array (n,), in the unit of what it stands for.
+
     >>> float(Harmonic(2.0, np.pi).value(1.0))
     -2.0
     """

@@ -42,7 +42,8 @@ class State:
 class Tangents:
     """Derivatives of the stiff part of the force: G_q = ∂f/∂q B (nv, nv), G_v = ∂f/∂v (nv, nv), G_t = ∂f/∂t (nv,).
 
-    Waltersberger (4.9)-(4.11). None stands for zero. ``complete`` says that no other part of the force depends on v.
+    In ``position`` [N/m], ``velocity`` [N s/m] and ``time`` [N/s], Waltersberger (4.9)-(4.11). None stands for zero.
+    ``complete`` says that no other part of the force depends on v.
 
     A spring of 100 N/m with a damper of 3 N s/m, f = −100 q − 3 v:
 

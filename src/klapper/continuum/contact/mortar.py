@@ -42,8 +42,18 @@ class Mortar(Interface):
     ``dual``  multiplier functions dual to the shape functions: forces of neighbouring nodes do not mix; on facets that
               the other surface covers in part they would weigh gaps with the wrong sign, and linear ones are taken
 
-    >>> Mortar(secondary=("ring", "outer"), primary=("block", "top")).dual
-    False
+    The other options are those of :class:`Interface`. A block above a slope, 0.1 m on its left and 0.3 m on its right:
+    each node averages with its linear function, g_A = 0.1 + 0.2/3 and 0.1 + 0.4/3:
+
+    >>> from klapper.continuum import Continuum, Mesh, NeoHooke, Solid, block
+    >>> law = NeoHooke(100.0, 0.3)
+    >>> slope = Mesh([[0, 0], [1, 0], [1, 0.7], [0, 0.9]], [[0, 1, 2, 3]], "quad4")
+    >>> slope = slope.with_surface("top", lambda x: x[:, 1] > 0.5)
+    >>> low = Solid("low", slope, law, density=1.0)
+    >>> up = Solid("up", block((1.0, 1.0), (1, 1), corner=(0.0, 1.0)), law, density=1.0)
+    >>> world = Continuum([low, up], interfaces=[Mortar(secondary=("up", "bottom"), primary=("low", "top"))])
+    >>> world.gaps(0.0, world.start.position, np.arange(2)).round(4).tolist()
+    [0.1667, 0.2333]
     """
 
     dual: bool = False

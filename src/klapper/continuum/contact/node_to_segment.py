@@ -34,8 +34,16 @@ class NodeToSegment(Interface):
 
     ``passes``  1, or 2: nodes of the primary surface against segments of the secondary one as well
 
-    >>> NodeToSegment(secondary=("ring", "outer"), primary=("block", "top"), friction=0.2).passes
-    1
+    The other options are those of :class:`Interface`. g = n · (x − y) [m] of each node, n the normal of its segment:
+
+    >>> from klapper.continuum import Continuum, NeoHooke, Solid, block
+    >>> law = NeoHooke(100.0, 0.3)
+    >>> low = Solid("low", block((1.0, 1.0), (1, 1)), law, density=1.0)
+    >>> up = Solid("up", block((1.0, 1.0), (2, 1), corner=(0.0, 1.1)), law, density=1.0)
+    >>> pair = NodeToSegment(secondary=("up", "bottom"), primary=("low", "top"), friction=0.2)
+    >>> world = Continuum([low, up], interfaces=[pair])
+    >>> world.gaps(0.0, world.start.position, np.arange(3)).round(9).tolist()
+    [0.1, 0.1, 0.1]
     """
 
     passes: int = 1

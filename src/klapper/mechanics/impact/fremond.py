@@ -50,6 +50,9 @@ class FremondImpact(Impact):
 class Fremond(ImpactLaw):
     """Frémond's law with ``mass_parameters`` m, one number or (m,) [kg]; the problem's restitution is not used.
 
+    λ_D = −m (⁺v_N + ⁻v_N). Options as of :class:`ImpactLaw`. A ball of 1 kg with 1 m/s sticks up to
+    m = 1 kg, and else leaves with (m − 1)/(m + 1) m/s:
+
     >>> wall = ImpactProblem([1.0], [-1.0], [[1.0]])
     >>> [float(Fremond(m).resolve(wall).after[0].round(12)) for m in (1.0, 2.0, 3.0)]
     [0.0, 0.333333333333, 0.5]

@@ -40,7 +40,9 @@ class NewtonImpact(Impact):
 
 @dataclass(frozen=True, kw_only=True)
 class Newton(ImpactLaw):
-    """Newton's law for all given contacts at once.
+    """Newton's law for all given contacts at once: 0 ≤ Λ_N ⟂ ⁺v_N + ε ⁻v_N ≥ 0. Options as of :class:`ImpactLaw`.
+
+    Three balls of 1 kg in a row, the first with 1 m/s: both contacts open with −ε times their speed, 1 and 0 m/s:
 
     >>> row = ImpactProblem([1.0, 1.0, 1.0], [1.0, 0.0, 0.0], [[-1.0, 0.0], [1.0, -1.0], [0.0, 1.0]], restitution=1.0)
     >>> Newton().resolve(row).after.round(6).tolist()

@@ -104,7 +104,10 @@ class PoissonImpact(Impact):
 
 @dataclass(frozen=True, kw_only=True)
 class Poisson(ImpactLaw):
-    """Poisson's law for all given contacts; ``restitution`` of the problem is e.
+    """Poisson's law for all given contacts; ``restitution`` of the problem is e. Options as of :class:`ImpactLaw`.
+
+    Three balls of 1 kg in a row; compression brings all to 1/3 m/s with 2/3 and 1/3 N s. The second contact returns its
+    1/3 N s, which stops the ball in the middle, so that the first one pushes it on:
 
     >>> row = ImpactProblem([1.0, 1.0, 1.0], [1.0, 0.0, 0.0], [[-1.0, 0.0], [1.0, -1.0], [0, 1]], restitution=[0, 1])
     >>> Poisson().resolve(row).after.round(6).tolist()

@@ -80,6 +80,8 @@ class Sequential(ImpactLaw):
     ``limit``      greatest number of fast impacts
     ``tolerance``  approach speeds below this part of the largest one at the start count as none
 
+    Options as of :class:`ImpactLaw`. Balls of 1 kg with ε = 0.5 share the speed of a hit as (1 ∓ ε)/2:
+
     >>> row = ImpactProblem([1.0, 1.0, 1.0], [1.0, 0.0, 0.0], [[-1.0, 0.0], [1.0, -1.0], [0.0, 1.0]], restitution=0.5)
     >>> result = Sequential().resolve(row)
     >>> result.after.tolist(), result.fast_impacts

@@ -1,24 +1,14 @@
-"""The examples in the docstrings and on the manual page do what they say."""
+"""The manual page does what it says, and moments of inertia are what quadrature gives."""
 
-import doctest
-import importlib
-import pkgutil
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-import klapper.bodies
 from klapper.bodies import inertia
 
-MODULES = [module.name for module in pkgutil.iter_modules(klapper.bodies.__path__, "klapper.bodies.")]
 PAGE = Path(__file__).parents[2] / "docs" / "bodies.md"
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_docstring_examples(name):
-    assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
 def test_the_manual_page_runs():

@@ -14,11 +14,22 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+__all__ = ["Bar", "Progress", "Silent", "Tally", "progress_for", "tally_for"]
+
 _MOMENT = 1.0  # seconds of work before anything is shown
 _LINE_EVERY = 0.2  # seconds between lines of JSON
 
 
 class Progress(Protocol):
+    """What the time loop tells its progress to: :class:`Bar` on a terminal, :class:`Silent` elsewhere.
+
+    ``update(now, step, facts)``  the time reached [s], number of the step, "contacts" closed, "drift" of the ledger [J]
+
+    >>> from klapper.progress import Silent
+    >>> with Silent() as progress:
+    ...     progress.update(0.5, 500, {"contacts": 2, "drift": 1e-12})
+    """
+
     def __enter__(self) -> Any: ...
 
     def __exit__(
@@ -29,7 +40,11 @@ class Progress(Protocol):
 
 
 class Silent:
-    """Shows nothing."""
+    """Shows nothing.
+
+    >>> from klapper.progress import Silent
+    >>> Silent().count(3)
+    """
 
     def __enter__(self) -> Self:
         return self
@@ -64,7 +79,12 @@ class _Lines:
 
 
 class Bar:
-    """One line on the terminal's error stream, from the second second of work on."""
+    """One line on the terminal's error stream, from the second second of work on.
+
+    >>> from klapper.progress import Bar
+    >>> with Bar(start=0.0, until=2.0) as bar:  # nothing is seen of work that takes less than a second
+    ...     bar.update(1.0, 1000, {"contacts": 2, "drift": 1e-12})
+    """
 
     def __init__(self, start: float, until: float) -> None:
         self._start, self._until = start, until
@@ -113,7 +133,12 @@ class Bar:
 
 
 class Tally(Bar):
-    """The same line for pieces of work, e.g. the points of a map."""
+    """The same line for pieces of work, e.g. the points of a map.
+
+    >>> from klapper.progress import Tally
+    >>> with Tally(100, "points") as tally:  # after a second it would show "3 of 100 points"
+    ...     tally.count(3)
+    """
 
     def __init__(self, total: int, what: str) -> None:
         super().__init__(0.0, float(total))
@@ -125,12 +150,24 @@ class Tally(Bar):
 
 
 def progress_for(wanted: bool | None, start: float, until: float) -> Progress:
-    """A bar if it is wanted, or if it is not said and errors go to a terminal."""
+    """A bar if it is wanted, or if it is not said and errors go to a terminal.
+
+    ``start`` and ``until`` [s] are those of the run.
+
+    >>> from klapper.progress import progress_for
+    >>> type(progress_for(False, 0.0, 2.0)).__name__
+    'Silent'
+    """
     return Bar(start, until) if _shown(wanted) else Silent()
 
 
 def tally_for(wanted: bool | None, total: int, what: str) -> Tally | Silent:
-    """A line that counts ``total`` pieces of work, shown when :func:`progress_for` would show one."""
+    """A line that counts ``total`` pieces of work, shown when :func:`progress_for` would show one.
+
+    >>> from klapper.progress import tally_for
+    >>> type(tally_for(True, 100, "points")).__name__
+    'Tally'
+    """
     return Tally(total, what) if _shown(wanted) else Silent()
 
 

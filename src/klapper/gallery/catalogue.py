@@ -21,7 +21,14 @@ _shelf: dict[str, Example] = {}
 
 
 class UnknownExample(LookupError):
-    """No example has this name."""
+    """No example has this name.
+
+    >>> from klapper.gallery import find
+    >>> find("bouncing-bal")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    klapper.gallery.catalogue.UnknownExample: There is no example 'bouncing-bal'; the nearest is 'bouncing-ball' ...
+    """
 
 
 def register(example: Example) -> None:
@@ -33,13 +40,25 @@ def register(example: Example) -> None:
 
 
 def examples() -> list[Example]:
-    """All examples in the order of their names."""
+    """All examples in the order of their names.
+
+    >>> from klapper.gallery import examples
+    >>> "bouncing-ball" in [example.name for example in examples()]
+    True
+    """
     _import_gallery()
     return [_shelf[name] for name in sorted(_shelf)]
 
 
 def find(name: str) -> Example:
-    """The example called ``name``; :class:`UnknownExample` suggests the nearest."""
+    """The example called ``name``; :class:`UnknownExample` suggests the nearest.
+
+    ``find(name).run(restitution=0.6)`` computes it: numbers, checks against what is known, figures.
+
+    >>> from klapper.gallery import find
+    >>> [(each.name, each.meaning.unit) for each in find("bouncing-ball").arguments][:3]
+    [('height', 'm'), ('restitution', ''), ('gravity', 'm/s²')]
+    """
     _import_gallery()
     if name in _shelf:
         return _shelf[name]

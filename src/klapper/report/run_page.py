@@ -101,11 +101,22 @@ def write_report(
 ) -> Path:
     """Write the page of a run, whole or not at all; the path of the file.
 
-    ``title``       what was computed; None: the name of the system
+    ``title``       what was computed; empty: the name of the system
     ``text``        what the reader should know, in paragraphs
     ``parameters``  of the model, by name, with units in the names or values
     ``scene``       what the model looks like while it moves; None: the picture that the run carries, see
                     :func:`~klapper.report.scene_of`
+
+    >>> import tempfile
+    >>> from klapper.mechanics import LinearSystem
+    >>> from klapper.report import write_report
+    >>> from klapper.schemes import EventDriven
+    >>> from klapper.simulate import simulate
+    >>> run = simulate(LinearSystem([1.0], velocity=[2.0]), 3.0, EventDriven())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = write_report(run, f"{folder}/run.html", title="Steady motion").read_text(encoding="utf-8")
+    >>> "<title>Steady motion" in page
+    True
     """
     file = Path(path)
     write(

@@ -37,6 +37,13 @@ class Shape:
     ``value``   (f, p) what colours the polygons in each frame, such as a stress; None: the colour of the shape
     ``rest``    (n, 2) [m] places at rest, from which displacements are exaggerated; None: it is never exaggerated
     ``faint``   whether it is scenery, such as a floor, rather than what moves
+
+    A floor is a line that stands still:
+
+    >>> from klapper.report import Shape
+    >>> floor = Shape("floor", [[[-1.0, 0.0], [2.0, 0.0]]], kind="line", faint=True)
+    >>> floor.points.shape
+    (1, 2, 2)
     """
 
     name: str
@@ -88,6 +95,14 @@ class Scene:
     ``exaggeration``  factor of displacements from rest with which the page begins
     ``equal``         whether both directions have the same scale; no for slender structures
     ``labels``        texts at places (x, y) [m] of the picture
+
+    A block that slides 1 m to the right in 2 s:
+
+    >>> from klapper.report import Scene, Shape, moved, rectangle
+    >>> block = Shape("block", moved(rectangle(0.2, 0.1), x=[0.0, 1.0], y=[0.0, 0.0]))
+    >>> scene = Scene([0.0, 2.0], [block], caption="A block slides.")
+    >>> scene.shapes[0].points.shape  # frames, points, directions
+    (2, 4, 2)
     """
 
     time: Any
@@ -117,14 +132,32 @@ class Scene:
 
 
 def frame_times(run: Run, frames: int = FRAMES) -> np.ndarray:
-    """(f,) [s] equal distances over the whole run; one frame if it has one sample."""
+    """(f,) [s] equal distances over the whole run; one frame if it has one sample.
+
+    >>> from klapper.mechanics import LinearSystem
+    >>> from klapper.report import frame_times
+    >>> from klapper.schemes import EventDriven
+    >>> from klapper.simulate import simulate
+    >>> frame_times(simulate(LinearSystem([1.0], velocity=[2.0]), 3.0, EventDriven()), frames=4)
+    array([0., 1., 2., 3.])
+    """
     if not len(run):
         return np.zeros(0)
     return np.linspace(run.time[0], run.time[-1], frames if run.time[-1] > run.time[0] else 1)
 
 
 def moved(outline: Any, x: Any, y: Any, angle: Any = 0.0) -> np.ndarray:
-    """(f, n, 2) [m] an outline (n, 2) [m] turned by ``angle`` (f,) [rad] and then carried to ``x``, ``y`` (f,) [m]."""
+    """(f, n, 2) [m] an outline (n, 2) [m] turned by ``angle`` (f,) [rad] and then carried to ``x``, ``y`` (f,) [m].
+
+        p = (x, y) + R(angle) p₀
+
+    The tip (1, 0) turned by a quarter and carried 2 m to the right:
+
+    >>> import numpy as np
+    >>> from klapper.report import moved
+    >>> moved([[1.0, 0.0]], x=[2.0], y=[0.0], angle=[np.pi / 2.0]).round(9)
+    array([[[2., 1.]]])
+    """
     outline = np.asarray(outline, dtype=float)
     x, y, angle = np.broadcast_arrays(np.atleast_1d(x), np.atleast_1d(y), np.atleast_1d(angle))
     cosine, sine = np.cos(angle)[:, None], np.sin(angle)[:, None]
@@ -135,12 +168,26 @@ def moved(outline: Any, x: Any, y: Any, angle: Any = 0.0) -> np.ndarray:
 
 
 def rectangle(width: float, height: float) -> np.ndarray:
-    """(4, 2) [m] the corners of a rectangle about the origin."""
+    """(4, 2) [m] the corners of a rectangle about the origin.
+
+    >>> from klapper.report import rectangle
+    >>> rectangle(0.2, 0.1).tolist()
+    [[-0.1, -0.05], [0.1, -0.05], [0.1, 0.05], [-0.1, 0.05]]
+    """
     return 0.5 * np.array([[-width, -height], [width, -height], [width, height], [-width, height]])
 
 
 def disc(radius: float, corners: int = 40) -> np.ndarray:
-    """(n, 2) [m] a circle about the origin, with its centre, so that it is seen to turn."""
+    """(n, 2) [m] a circle about the origin, with its centre, so that it is seen to turn.
+
+    ``radius``   [m]
+    ``corners``  number of points besides the centre; the first and the last are the same
+
+    >>> import numpy as np
+    >>> from klapper.report import disc
+    >>> np.linalg.norm(disc(0.5, corners=5), axis=1).round(9)
+    array([0.5, 0.5, 0.5, 0.5, 0.5, 0. ])
+    """
     angle = np.linspace(0.0, 2 * np.pi, corners)
     return np.vstack([radius * np.column_stack([np.cos(angle), np.sin(angle)]), [[0.0, 0.0]]])
 

@@ -2,4 +2,11 @@
 
 
 class ScenarioError(ValueError):
-    """One sentence that names the file, the line and the key, what was given and what is allowed."""
+    """One sentence that names the file, the line and the key, what was given and what is allowed.
+
+    >>> from klapper.scenario import read_scenario
+    >>> read_scenario("nowhere.toml")
+    Traceback (most recent call last):
+        ...
+    klapper.scenario.errors.ScenarioError: nowhere.toml cannot be read: No such file or directory.
+    """

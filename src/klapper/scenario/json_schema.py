@@ -8,7 +8,12 @@ from klapper.scenario.kinds import KINDS
 
 
 def schema() -> dict[str, Any]:
-    """One schema for all kinds, told apart by ``model.kind``."""
+    """One schema for all kinds, told apart by ``model.kind``.
+
+    >>> from klapper.scenario import KINDS, schema
+    >>> len(schema()["oneOf"]) == len(KINDS)
+    True
+    """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "klapper scenario",

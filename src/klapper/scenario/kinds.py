@@ -12,3 +12,4 @@ from klapper.scenario.rotor import ROTOR
 KINDS: dict[str, Kind] = {
     kind.name: kind for kind in (BODIES, LINEAR, IMPORTED, BEAM, FRAME, ROTOR, CONTINUUM, EXAMPLE)
 }
+"""What ``model.kind`` of a scenario may be: the tables of each kind, and how its system is built."""

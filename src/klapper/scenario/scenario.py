@@ -29,7 +29,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scenario:
-    """The ``text`` of a file and its checked ``content``: names of files as paths, nothing built yet."""
+    r"""A checked scenario, of which nothing is built yet.
+
+    ``kind``     of the model, one of ``KINDS``
+    ``content``  the tables of the file by name, checked; names of files are paths
+    ``place``    which file and lines its errors name
+    ``text``     of the file
+
+    A mass of 1 kg thrown up with 8 m/s under 10 N is 8 − 5 = 3 m up after a second:
+
+    >>> from pathlib import Path
+    >>> from klapper.scenario import parse_scenario
+    >>> from klapper.scenario.files import Folder
+    >>> model = 'model = { kind = "linear", mass = [1.0], force = [-10.0], velocity = [8.0] }'
+    >>> text = model + '\nscheme = { kind = "event-driven" }\nrun = { until = 1.0 }'
+    >>> scenario = parse_scenario(text, Folder(Path(".")))
+    >>> scenario.kind, scenario.simulate().position[-1].round(9)
+    ('linear', array([3.]))
+    """
 
     kind: str
     content: dict[str, Any]
@@ -106,6 +123,15 @@ def read_scenario(path: str | Path, *, allow: Sequence[str | Path] = ()) -> Scen
     """The scenario in a file; :class:`ScenarioError` in one sentence if it is none.
 
     ``allow``  folders, besides that of the file, whose files it may name
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from klapper.scenario import read_scenario, starter
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "masses.toml")
+    ...     _ = file.write_text(starter("linear"), encoding="utf-8")
+    ...     read_scenario(file).system().coordinates
+    ('x1', 'x2')
     """
     file = Path(path)
     try:
@@ -126,7 +152,15 @@ def read_scenario(path: str | Path, *, allow: Sequence[str | Path] = ()) -> Scen
 
 
 def parse_scenario(text: str, folder: Folder, name: str = "scenario") -> Scenario:
-    """The scenario in a text; files that it names are looked for in ``folder``."""
+    r"""The scenario in a text; files that it names are looked for in ``folder``, errors call it ``name``.
+
+    >>> from pathlib import Path
+    >>> from klapper.scenario import parse_scenario
+    >>> from klapper.scenario.files import Folder
+    >>> text = 'model = { kind = "example", name = "bouncing-ball" }\nparameters = { restitution = 0.7 }'
+    >>> parse_scenario(text, Folder(Path("."))).content["parameters"]
+    {'restitution': 0.7}
+    """
     try:
         content = tomllib.loads(text)
     except (ValueError, RecursionError) as error:

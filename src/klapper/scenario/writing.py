@@ -20,7 +20,16 @@ _LARGE = 1e6  # from which on numbers are written with an exponent
 
 
 def starter(kind: str) -> str:
-    """A commented file of a kind that can be run as it is: all keys with their meaning and what they may be."""
+    """A commented file of a kind that can be run as it is: all keys with their meaning and what they may be.
+
+    ``kind``  a name in ``KINDS``
+
+    >>> from klapper.scenario import starter
+    >>> print("\\n".join(line for line in starter("example").splitlines() if line and line[0] not in "#["))
+    kind = "example"
+    name = "bouncing-ball"  # name of the example
+    restitution = 0.7
+    """
     chosen = KINDS[kind]
     lines = [f"# {chosen.helps[0].upper()}{chosen.helps[1:]}.", *_HEAD, ""]
     for name, field in chosen.table.fields.items():
@@ -37,7 +46,23 @@ _HEAD = [
 
 
 def example_scenario(name: str, parameters: Mapping[str, Any], comments: Mapping[str, str]) -> str:
-    """An example of the gallery with all its parameters; ``comments`` say what they mean."""
+    """A scenario file, as text, that runs an example of the gallery.
+
+    ``parameters``  their values by name
+    ``comments``    what they mean, by name
+
+    >>> from klapper.scenario import example_scenario
+    >>> print(example_scenario("bouncing-ball", {"restitution": 0.7}, {"restitution": "speed after over before"}))
+    # An example of the gallery with all its parameters.
+    <BLANKLINE>
+    [model]
+    kind = "example"
+    name = "bouncing-ball"
+    <BLANKLINE>
+    [parameters]
+    restitution = 0.7  # speed after over before
+    <BLANKLINE>
+    """
     lines = ["# An example of the gallery with all its parameters.", "", "[model]", 'kind = "example"']
     lines += [f"name = {written(name)}", "", "[parameters]"]
     for key, value in parameters.items():

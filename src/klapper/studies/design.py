@@ -22,6 +22,11 @@ class Design:
 
     ``axes`` has the values of each axis if the points are all their combinations (the last axis runs fastest), and is
     empty otherwise.
+
+    >>> from klapper.studies import combined
+    >>> design = combined({"A": [1.0, 2.0], "B": [0.1, 0.2]})
+    >>> design.columns["A"], design.columns["B"]
+    ([1.0, 1.0, 2.0, 2.0], [0.1, 0.2, 0.1, 0.2])
     """
 
     columns: Mapping[str, Sequence[Any]]
@@ -34,6 +39,7 @@ class Design:
 def grid(low: float, high: float, count: int, *, log: bool = False) -> list[float]:
     """``count`` values from ``low`` to ``high``, evenly spaced, or evenly spaced in their logarithm.
 
+    >>> from klapper.studies import grid
     >>> grid(0.0, 1.0, 3)
     [0.0, 0.5, 1.0]
     """
@@ -48,7 +54,12 @@ def grid(low: float, high: float, count: int, *, log: bool = False) -> list[floa
 
 
 def listed(columns: Mapping[str, Sequence[Any]]) -> Design:
-    """The points themselves: the k-th point takes the k-th value of every column."""
+    """The points themselves: the k-th point takes the k-th value of every column.
+
+    >>> from klapper.studies import listed
+    >>> listed({"A": [0.9, 0.05], "B": [0.11, 3.0]}).columns["B"]
+    [0.11, 3.0]
+    """
     plain = {name: _values(name, column) for name, column in columns.items()}
     lengths = {name: len(column) for name, column in plain.items()}
     if len(set(lengths.values())) > 1:
@@ -58,14 +69,25 @@ def listed(columns: Mapping[str, Sequence[Any]]) -> Design:
 
 
 def combined(axes: Mapping[str, Sequence[Any]]) -> Design:
-    """All combinations of the values of the axes."""
+    """All combinations of the values of the axes; the last axis runs fastest.
+
+    >>> from klapper.studies import combined
+    >>> combined({"A": [1.0, 2.0], "B": [0.1, 0.2, 0.3]}).columns["B"]
+    [0.1, 0.2, 0.3, 0.1, 0.2, 0.3]
+    """
     plain = {name: _values(name, axis) for name, axis in axes.items()}
     rows = list(product(*plain.values()))
     return Design({name: [row[k] for row in rows] for k, name in enumerate(plain)}, plain)
 
 
 def sobol(ranges: Mapping[str, tuple[float, float]], count: int, *, seed: int = 0) -> Design:
-    """``count`` points of a scrambled Sobol sequence in the box; powers of two fill it best."""
+    """``count`` points of a scrambled Sobol sequence in the box; powers of two fill it best.
+
+    >>> from klapper.studies import sobol
+    >>> column = sobol({"A": (0.0, 4.0)}, 8, seed=1).columns["A"]
+    >>> sorted(int(value) for value in column)  # evenly spread
+    [0, 0, 1, 1, 2, 2, 3, 3]
+    """
     import warnings
 
     from scipy.stats import qmc
@@ -76,7 +98,13 @@ def sobol(ranges: Mapping[str, tuple[float, float]], count: int, *, seed: int = 
 
 
 def latin_hypercube(ranges: Mapping[str, tuple[float, float]], count: int, *, seed: int = 0) -> Design:
-    """``count`` points, exactly one in each of ``count`` equal slices of every range."""
+    """``count`` points, exactly one in each of ``count`` equal slices of every range.
+
+    >>> from klapper.studies import latin_hypercube
+    >>> column = latin_hypercube({"A": (0.0, 4.0)}, 4, seed=1).columns["A"]
+    >>> sorted(int(value) for value in column)  # one between 0 and 1, one between 1 and 2, …
+    [0, 1, 2, 3]
+    """
     from scipy.stats import qmc
 
     return _scaled(ranges, qmc.LatinHypercube(len(ranges), rng=seed).random(_count(count)))

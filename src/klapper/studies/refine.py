@@ -17,7 +17,22 @@ from klapper.studies.errors import StudyError
 
 @dataclass(frozen=True)
 class Refine:
-    """Bisect changes of the output ``on`` along one or several axes of the grid, each to ``tolerance``."""
+    r"""Bisect changes of the output ``on`` along one or several axes of the grid, each to ``tolerance``.
+
+    A mass thrown up with v under 10 m/s² is at v − 5 m after a second: the sign of its height changes at 5 m/s.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from klapper.studies import Refine, study
+    >>> model = 'model = { kind = "linear", mass = [1.0], force = [-10.0], velocity = [0.0] }'
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "throw.toml")
+    ...     _ = file.write_text(model + '\nscheme = { kind = "event-driven" }\nrun = { until = 1.0 }')
+    ...     throws = study(file, over={"model.velocity.1": [0.1, 8.1]}, outputs=["position.1.end"],
+    ...                    store=Path(folder, "map"), refine=Refine("position.1.end", "model.velocity.1", 1.0))
+    ...     throws.run(workers=1).boundaries()["model.velocity.1"].round(9)  # between 4.1 and 5.1 m/s
+    array([4.6])
+    """
 
     on: str
     along: str | Sequence[str]

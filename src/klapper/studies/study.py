@@ -58,7 +58,7 @@ def study(
     code: str | None = None,
     units: Mapping[str, str] | None = None,
 ) -> Study:
-    """Describe a study; nothing is computed yet.
+    r"""Describe a study; nothing is computed yet.
 
     ``target``          name of an example of the gallery, a scenario file (.toml), or a function that returns numbers
                         by name
@@ -73,6 +73,20 @@ def study(
     ``vectorised``      the function takes arrays (k,) and returns arrays (k,)
     ``code``            your own version of the code, to keep points when code changes that does not matter
     ``units``           of parameters and outputs of a function, for labels and datasets; an example has its own
+
+    A mass thrown up with v under 10 m/s² is at v − 5 m after a second:
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from klapper.studies import study
+    >>> model = 'model = { kind = "linear", mass = [1.0], force = [-10.0], velocity = [0.0] }'
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "throw.toml")
+    ...     _ = file.write_text(model + '\nscheme = { kind = "event-driven" }\nrun = { until = 1.0 }')
+    ...     over = {"model.velocity.1": [6.0, 8.0]}
+    ...     throws = study(file, over=over, outputs=["position.1.end"], store=Path(folder, "throws"))
+    ...     throws.run(workers=1).table()["position.1.end"].round(9)
+    array([1., 3.])
     """
     return Study.described(
         target_of(target, outputs, vectorised=vectorised),
@@ -95,7 +109,19 @@ class Points:
 
 @dataclass(frozen=True)
 class Study:
-    """A described study; see :func:`study`. ``constants`` are the values of all parameters that do not vary."""
+    """A described study; see :func:`study`.
+
+    ``target``, ``design``, ``outputs``  what is computed, where, and what is kept of it
+    ``store``                            folder of the results
+    ``constants``                        values of all parameters that do not vary
+    ``options``                          replicates, refinement and the like
+
+    >>> import tempfile
+    >>> from klapper.studies import study
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     study("bouncing-ball", over={"restitution": [0.5, 0.6]}, outputs=["impacts"], store=folder).counts()
+    {'done': 0, 'failed': 0, 'missing': 2}
+    """
 
     target: Target
     design: Design

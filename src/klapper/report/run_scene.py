@@ -34,6 +34,17 @@ def scene_of(run: Run, *, outlines: Mapping[str, Any] | None = None, caption: st
     ``outlines``  outlines (n, 2) [m] of bodies in their own axes, by the name of the body, instead of the hull of the
                   corners that may touch
     ``caption``   instead of the sentence of the picture
+
+    A mass that moves steadily with 2 m/s is 6 m further at the end, here the mean place of its corners:
+
+    >>> from klapper.mechanics import LinearSystem
+    >>> from klapper.report import scene_of
+    >>> from klapper.schemes import EventDriven
+    >>> from klapper.simulate import simulate
+    >>> mass = LinearSystem([1.0], velocity=[2.0], coordinates=["x"])
+    >>> shape = scene_of(simulate(mass, 3.0, EventDriven())).shapes[0]
+    >>> shape.name, (shape.points[-1] - shape.points[0]).mean(axis=0).round(6)
+    ('x', array([6., 0.]))
     """
     if run.about.get("picture") is None:
         return bars(run)
@@ -49,16 +60,13 @@ def scene_of(run: Run, *, outlines: Mapping[str, Any] | None = None, caption: st
 
 def _outlined(shown: Moving, outlines: Mapping[str, Any]) -> Moving:
     """With other shapes of some bodies."""
-    picture, names = shown.picture, shown.run.layout.coordinates
-    parts = list(picture.parts)
+    parts = list(shown.picture.parts)
     for name, outline in outlines.items():
-        found = [b for b, (x, _, _) in enumerate(picture.place) if names[x].rpartition(" ")[0] == name]
-        if not found:
+        if name not in shown.bodies:
             raise ResultsError(f"there is no body '{name}' to be outlined.")
-        flat = np.column_stack([outline, np.zeros(len(outline))])
         parts = [p for p in parts if p.name != name or p.kind not in ("line", "polygon", "dots")]
-        parts.append(Part(name, "polygon", flat, body=np.full(len(flat), found[0])))
-    return Moving(shown.run, replace(picture, parts=parts))
+        parts.append(Part(name, "polygon", outline, body=shown.bodies.index(name)))
+    return Moving(shown.run, replace(shown.picture, parts=parts))
 
 
 class _Stage:

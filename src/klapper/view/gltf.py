@@ -139,9 +139,8 @@ class _Scene:
         position = self.shown.run.position_at(self.times)
         centre, rotation = self.shown.poses(position)
         found = {}
-        names = self.shown.run.layout.coordinates
         for body in used:
-            name = names[self.shown.picture.place[body, 0]].rpartition(" ")[0] or f"body {body + 1}"
+            name = self.shown.bodies[body] or f"body {body + 1}"
             turn = quaternions(rotation[:, body])
             self.nodes.append(
                 {"name": name, "translation": _exact(centre[0, body]), "rotation": _exact(turn[0])}

@@ -38,6 +38,12 @@ class Moving:
             return 1.0
         return float(np.nanmax(np.abs(self.run.position), initial=0.0)) or 1.0
 
+    @cached_property
+    def bodies(self) -> list[str]:
+        """Names of the bodies, as those of the coordinates of their centres begin; empty where none does."""
+        names = self.run.layout.coordinates
+        return ["" if first < 0 else names[first].rpartition(" ")[0] for first in self.picture.place[:, 0]]
+
     def rest(self, part: Part) -> np.ndarray:
         """(n, 3) [m] places from which displacements of a linear part are counted."""
         return self.scale * part.points
@@ -115,8 +121,7 @@ def moving(run: Run) -> Moving:
     stored = run.about.get("picture")
     if stored is None:
         raise ResultsError(
-            "this run has no picture: its model has no geometry that klapper knows; "
-            "klapper.view.with_picture(run, model) adds one."
+            "this run has no picture: its model offers none; klapper.view.with_picture(run, model) adds one."
         )
     return Moving(run, read_picture(stored))
 

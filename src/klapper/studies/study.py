@@ -116,11 +116,10 @@ class Study:
     ``constants``                        values of all parameters that do not vary
     ``options``                          replicates, refinement and the like
 
-    >>> import tempfile
     >>> from klapper.studies import study
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     study("bouncing-ball", over={"restitution": [0.5, 0.6]}, outputs=["impacts"], store=folder).counts()
-    {'done': 0, 'failed': 0, 'missing': 2}
+    >>> bounces = study("bouncing-ball", over={"restitution": [0.5, 0.6]}, outputs=["impacts"], store="bounces")
+    >>> bounces.design.columns["restitution"], bounces.constants["gravity"]  # m/s², as the example has it
+    ([0.5, 0.6], 9.81)
     """
 
     target: Target

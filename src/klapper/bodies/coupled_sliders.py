@@ -23,7 +23,9 @@ from klapper.mechanics.signals import Signal, as_signal, number
 
 @dataclass(frozen=True)
 class CoupledSliders:
-    """``mass`` m of each [kg], ``stiffness`` c [N/m], ``damping`` of the spring [N s/m], ``friction`` μ,
+    """Two masses on a rough floor, joined by a spring; what the pushed one cannot hold, the left one does.
+
+    ``mass`` m of each [kg], ``stiffness`` c [N/m], ``damping`` of the spring [N s/m], ``friction`` μ,
     ``gravity`` [m/s²].
 
     >>> CoupledSliders(1.0, 1e6, friction=0.5, gravity=10.0).quasi_static_friction(6.0).tolist()

@@ -17,6 +17,8 @@ from klapper.bodies.quantities import number, unit_vector
 def turned(axis: Any, angle: float) -> tuple[float, float, float, float]:
     """The quaternion (w, i, j, k) of a turn by ``angle`` [rad] about ``axis`` (3,), of any length but zero.
 
+    (cos α/2, sin α/2 n); half a turn about the third axis is (0, 0, 0, 1):
+
     >>> turned((0.0, 0.0, 2.0), np.pi)[3]
     1.0
     """

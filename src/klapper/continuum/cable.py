@@ -19,8 +19,9 @@ from klapper.mechanics.signals import finite, number
 
 
 class Cable(Body):
-    """A cable or a truss.
+    """A cable or a truss: tension N = N₀ λ + E A ½ (λ² − 1) λ at the stretch λ.
 
+    ``name``        by which loads, supports and interfaces know it
     ``mesh``        its lines, e.g. ``circle(radius, cells)``
     ``young``       E [N/m²]; ``density`` ρ₀ [kg/m³]
     ``area``        A [m²] of the cross-section, one number or one per line (e,)

@@ -30,8 +30,9 @@ DirectionFunction = Callable[[float, np.ndarray], Any]
 
 @dataclass(frozen=True, eq=False)
 class Contact:
-    """A one-sided contact, with or without friction.
+    """A one-sided contact, with or without friction: 0 ≤ λ_N ⟂ g ≥ 0, ‖λ_T‖ ≤ limit + μ λ_N.
 
+    ``name``             by which reports and other parts know it; differs from contact to contact
     ``gap``              offset g₀ [m], a number or a signal, of the gap normal · q + g₀(t); or a function g(t, q)
     ``normal``           ∂g/∂q (n,): an array; for a gap function also a function of (t, q), or None: differences
     ``tangents``         one or two tangential directions (d, n): an array, or a function of (t, q)

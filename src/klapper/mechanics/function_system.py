@@ -36,7 +36,7 @@ _DIFFERENCE = 6.0e-6
 
 
 class FunctionSystem(System):
-    """A system from functions.
+    """A system from functions, M(q) v' = f(t, q, v) + J_N λ_N + J_T λ_T + J_B λ_B, q' = v.
 
     ``position``, ``velocity``  start (n,)
     ``mass``                    M (n, n), or a function of q

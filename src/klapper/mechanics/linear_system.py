@@ -45,6 +45,8 @@ _SPARSE_BELOW = 0.25  # share of entries below which products with a sparse matr
 class LinearSystem(System):
     """A linear structure with one-sided contacts, friction and two-sided constraints.
 
+    M q̈ + (D + G) q̇ + (K + N) q = f(t) + J_N λ_N + J_T λ_T + J_B λ_B                          Waltersberger (5.114)
+
     ``mass``, ``damping``, ``stiffness``    symmetric (n, n), dense or sparse, or the diagonal (n,) [kg, N s/m, N/m]
     ``gyroscopic``, ``circulatory``         skew (n, n)
     ``force``                               (n,) [N]: an array, a :class:`~klapper.mechanics.Signal`, or a function of t

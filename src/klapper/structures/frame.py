@@ -39,8 +39,10 @@ Place = str | tuple[str, float]
 
 
 class Frame(Structure):
-    """``joints`` by name, coordinates (2,) or (3,) [m]; ``members`` by name.
+    """Beams that meet in joints, M q̈ + K q = f, in the plane or in space.
 
+    ``joints``    by name, coordinates (2,) or (3,) [m]
+    ``members``   :class:`Member` by name
     ``supports``  joint: "clamped", "pinned" (no displacement), or a list of directions that are held: names of
                   coordinates ("y", "rz") or vectors of the displacement, e.g. [(0.6, 0.8)] for an inclined roller
 

@@ -18,8 +18,9 @@ from klapper.mechanics import InvalidModel
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """``rows`` is a function of x (k,) [m] → (k, n), or (k, d, n) for d directions at once.
+    """A quantity along a structure, rows(x) · q, e.g. the deflection [m] of a beam.
 
+    ``rows``    a function of x (k,) [m] → (k, n), or (k, d, n) for d directions at once
     ``breaks``  places [m] where the polynomials change: the ends of elements, in rising order
     ``degree``  of the polynomials between
 

@@ -10,10 +10,14 @@ from klapper.mechanics.signals import number
 
 @dataclass(frozen=True)
 class Material:
-    """``young`` E [Pa], ``density`` ρ [kg/m³], and ``shear`` G [Pa], needed where shear or torsion deform.
+    """What a structure is made of.
 
-    >>> Material.isotropic(210e9, 0.3, 7850.0).shear / 1e9
-    80.76923076923077
+    ``young`` E [Pa], ``density`` ρ [kg/m³], and ``shear`` G [Pa], needed where shear or torsion deform.
+
+    G = E/(2 (1 + ν)):
+
+    >>> Material.isotropic(208e9, 0.3, 7850.0).shear / 1e9
+    80.0
     """
 
     young: float

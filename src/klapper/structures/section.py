@@ -17,13 +17,18 @@ from klapper.mechanics.signals import number
 
 @dataclass(frozen=True)
 class Section:
-    """``area`` A [m²], ``second_moment`` I [m⁴], ``shear_area`` A_S [m²]; in space also the lateral values and torsion.
+    """A cross-section of beams and frames.
+
+    ``area`` A [m²], ``second_moment`` I [m⁴], ``shear_area`` A_S [m²]; in space also the lateral values and torsion.
 
     ``lateral_second_moment``, ``lateral_shear_area``   of the deflection v perpendicular to w
     ``torsion_constant``                                J [m⁴], torsional stiffness G J
 
-    >>> round(1e8 * Section.rectangle(height=0.02, width=0.01).second_moment, 9)
-    0.666666667
+    A rectangle has A = b h, I = b h³/12 and A_S = 5/6 A:
+
+    >>> beam = Section.rectangle(height=0.2, width=0.3)
+    >>> round(beam.area, 9), round(beam.second_moment, 9)
+    (0.06, 0.0002)
     """
 
     area: float

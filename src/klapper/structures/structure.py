@@ -36,13 +36,17 @@ _SYMMETRY = {"mass": 1, "stiffness": 1, "damping": 1, "gyroscopic": -1, "circula
 
 
 class Structure:
-    """Constant matrices, a load, and names of the coordinates. Never changed: ``with_…`` return new structures.
+    """Constant matrices, a load, and names of the coordinates: M q̈ + (D + G) q̇ + (K + N) q = f(t).
+
+    Never changed: ``with_…`` return new structures.
 
     ``mass``, ``stiffness``           symmetric (n, n), dense or sparse; kept as sparse arrays [kg, N/m]
     ``damping``                       symmetric (n, n) or None [N s/m]
     ``gyroscopic``, ``circulatory``   skew (n, n) or None, multiply q̇ and q
     ``load``                          (n,) [N]: an array, a :class:`~klapper.mechanics.Signal`, or a function of t
     ``coordinates``                   n names
+
+    A cart of 2 kg on a spring of 200 N/m, f = √(c/m)/2π = 10/2π Hz:
 
     >>> cart = Structure(mass=[[2.0]], stiffness=[[200.0]], coordinates=["x"])
     >>> cart.frequencies(1).round(6).tolist()

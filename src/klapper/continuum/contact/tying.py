@@ -119,11 +119,13 @@ def fitted(
 
     ``tolerance``  of the constraints, in units of the extent of the mesh.                  Hesch 4.1.2, 4.2.3
 
-    >>> from klapper.continuum import annulus
-    >>> outer, inner = annulus(1.0, 1.2, (1, 12)), annulus(0.5, 1.0, (2, 10))
-    >>> new = fitted(inner, "outer", onto=(outer, "inner"))
-    >>> bool(abs(new.nodes - inner.nodes).max() < 0.06)
-    True
+    ``method`` and ``dual`` as of :class:`Tie`. The top of a block, lifted onto another one 0.1 m above it:
+
+    >>> from klapper.continuum import block
+    >>> low, up = block((1.0, 1.0), (2, 1)), block((1.0, 1.0), (3, 1), corner=(0.0, 1.1))
+    >>> new = fitted(low, "top", onto=(up, "bottom"))
+    >>> new.nodes[low.surface_nodes("top"), 1].round(9).tolist()
+    [1.1, 1.1, 1.1]
     """
     tie = Tie(("mesh", surface), ("other", onto[1]), method=method, dual=dual)
     extent = float(np.ptp(mesh.nodes, axis=0).max())

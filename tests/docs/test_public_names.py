@@ -30,6 +30,11 @@ ROOMS = [
     "klapper.simulate",
     "klapper.compare",
     "klapper.conservation",
+    "klapper.report",
+    "klapper.scenario",
+    "klapper.gallery",
+    "klapper.studies",
+    "klapper.progress",
 ]
 SOURCE = Path(klapper.__file__).parent
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tools.mutation import candidates
 from tools.mutation_sites import KERNELS_PER_ROOM, PER_FILE, ROOMS, broken, chosen, sites
+from tools.mutation_watch import CALL, announcing
 
 SOURCE = Path(__file__).parents[1] / "src"
 
@@ -96,3 +97,25 @@ def test_only_files_that_enter_the_function_are_run(tmp_path):
     }
     seen = {"entered": entered, "seconds": dict(zip(files, [9.0, 1.0, 20.0, 0.0, 0.0], strict=True))}
     assert candidates(site, tmp_path, seen) == [files[2], files[3], files[1], files[0]]
+
+
+def test_functions_tell_when_they_are_entered():
+    source = """
+def f(x): return x
+class A:
+    @staticmethod
+    def g(x):
+        \"\"\"Text.\"\"\"
+
+        @staticmethod
+        def h(y):
+            for k in [y]:
+                return f(k)
+        return h(x) + f(1)
+"""
+    heard: list[str] = []
+    names = {CALL: heard.append}
+    exec(announcing("file.py", source), names)
+    assert names["A"].g(2) == 3
+    assert heard == ["file.py:4", "file.py:8", "file.py:2", "file.py:2"]
+    assert names["A"].g.__doc__ == "Text."

@@ -25,7 +25,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tools.mutation_sites import ROOMS, Site, broken, chosen
+from tools.mutation_sites import Site, broken, chosen
+from tools.mutation_watch import announcing
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 120.0  # s beyond ten times the usual duration: then the tests hang
@@ -41,46 +42,55 @@ def copied(folder: Path) -> None:
     shutil.copy2(ROOT / "pyproject.toml", folder)
 
 
-def tested(
-    folder: Path, source: Path, arguments: list[str], *, limit: float | None = None
-) -> tuple[int, str]:
-    """Return code and text of the quick tests with a source; −1 if they take longer than ``limit`` seconds."""
-    environment = {**os.environ, "PYTHONPATH": f"{source}{os.pathsep}{ROOT}", "OPENBLAS_NUM_THREADS": "1"}
-    environment["ENTERED"] = str(folder / "entered.json")
+def tested(source: Path, arguments: list[str], *, limit: float | None = None, **more: str) -> tuple[int, str]:
+    """Return code and text of quick tests with a source; −1 if they take longer than ``limit`` seconds."""
+    environment = {**os.environ, **more, "OPENBLAS_NUM_THREADS": "1"}
+    environment["PYTHONPATH"] = f"{source}{os.pathsep}{ROOT}"
     environment.pop("NUMBA_CACHE_DIR", None)
-    command = [
-        sys.executable,
-        "-B",
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-m",
-        "not slow",
-        *arguments,
-    ]
+    quick = ["-q", "-p", "no:cacheprovider", "-m", "not slow"]
+    command = [sys.executable, "-B", "-m", "pytest", *quick, *arguments]
     try:
         done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=limit
+            command, cwd=source.parent, env=environment, capture_output=True, text=True, timeout=limit
         )
     except subprocess.TimeoutExpired:
         return -1, ""
     return done.returncode, done.stdout
 
 
-def watched(folder: Path) -> dict[str, Any]:
-    """What the tests enter, how long they take and which fail, recorded once on the unbroken source."""
-    answer = folder / "entered.json"
+def linked(folder: Path, *, compiled: bool = True) -> Path:
+    """Another copy of the source, whose files are those of the first until they are replaced."""
+    mutant = folder / "mutant"
+    shutil.rmtree(mutant, ignore_errors=True)
+    left_out = None if compiled else shutil.ignore_patterns("*.nb[ic]")
+    shutil.copytree(folder / "src", mutant, copy_function=os.link, ignore=left_out)
+    return mutant
+
+
+def replaced(file: Path, content: bytes) -> None:
+    file.unlink()
+    file.write_bytes(content)
+
+
+def watched(room: str, folder: Path) -> dict[str, Any]:
+    """What the tests of a room enter, how long they take and which fail, recorded once on the unbroken source."""
+    answer = folder / f"entered_{room}.json"
     if not answer.exists():
-        tested(folder, folder / "src", ["-p", "tools.mutation_watch", *(f"tests/{room}" for room in ROOMS)])
+        source = linked(folder)
+        for file in (source / "klapper" / room).rglob("*.py"):
+            if file.parent.name != "kernels":
+                name = file.relative_to(source).as_posix()
+                replaced(file, announcing(name, file.read_text(encoding="utf-8")).encode())
+        tested(source, ["-p", "tools.mutation_watch", f"tests/{room}"], ENTERED=str(answer))
     return json.loads(answer.read_text(encoding="utf-8"))
 
 
 def candidates(site: Site, folder: Path, seen: dict[str, Any]) -> list[str]:
     """Test files of the room that may notice a change, those named like the module first, then the fastest first."""
-    room, stem = site.file.split("/")[1], Path(site.file).stem
-    files = [file.relative_to(folder).as_posix() for file in (folder / "tests" / room).rglob("test_*.py")]
+    stem = Path(site.file).stem
+    files = [
+        file.relative_to(folder).as_posix() for file in (folder / "tests" / site.room).rglob("test_*.py")
+    ]
     entry, entered = f"{site.file}:{site.function}", seen["entered"]
     if site.function and not site.in_kernel:
         files = [file for file in files if file not in entered or entry in entered[file]]
@@ -89,18 +99,14 @@ def candidates(site: Site, folder: Path, seen: dict[str, Any]) -> list[str]:
 
 def verdict(site: Site, folder: Path, seen: dict[str, Any]) -> dict[str, Any]:
     """Whether a test fails once the site is broken, and which."""
-    begin, mutant = time.perf_counter(), folder / "mutant"
-    shutil.rmtree(mutant, ignore_errors=True)
-    compiled = shutil.ignore_patterns("*.nb[ic]") if site.in_kernel else None
-    shutil.copytree(folder / "src", mutant, copy_function=os.link, ignore=compiled)
-    (mutant / site.file).unlink()
-    (mutant / site.file).write_bytes(broken((folder / "src" / site.file).read_bytes(), site))
+    begin, mutant = time.perf_counter(), linked(folder, compiled=not site.in_kernel)
+    replaced(mutant / site.file, broken((folder / "src" / site.file).read_bytes(), site))
     files = candidates(site, folder, seen)
     usual = sum(seen["seconds"].get(file, 10.0) for file in files)
     excluded = [f"--deselect={name}" for name in seen["failed"]]
     code, text = 0, ""
     if files:
-        code, text = tested(folder, mutant, ["-x", *excluded, *files], limit=10.0 * usual + PATIENCE)
+        code, text = tested(mutant, ["-x", *excluded, *files], limit=10.0 * usual + PATIENCE)
     failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", text, re.M)
     return {
         "verdict": "survived" if code in NO_FAILURE else "caught",
@@ -133,11 +139,10 @@ def check(folder: Path, seed: int, count: int, *, again: bool) -> None:
         copied(folder)
     kept = folder / "record.json"
     record = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    seen = watched(folder)
     places = chosen(folder / "src", seed=seed, count=count)
     for site in places:
         if site.name not in record or (again and record[site.name]["verdict"] == "survived"):
-            record[site.name] = verdict(site, folder, seen)
+            record[site.name] = verdict(site, folder, watched(site.room, folder))
             kept.write_text(json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8")
             print(site.name, record[site.name], sep="\n    ", flush=True)
     counted = Counter(record[site.name]["verdict"] for site in places)

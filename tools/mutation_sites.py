@@ -48,6 +48,10 @@ class Site:
         return f"{self.file}:{self.line} {self.kind}: {self.before} → {self.after} in `{self.text}`"
 
     @property
+    def room(self) -> str:
+        return self.file.split("/")[1]
+
+    @property
     def in_kernel(self) -> bool:
         return "/kernels/" in self.file
 
@@ -133,13 +137,20 @@ def _computing(node: ast.AST, function: int) -> Iterator[tuple[ast.AST, int]]:
     if isinstance(node, ast.keyword) and node.arg == "axis":  # counts from the end
         return
     if isinstance(node, ast.FunctionDef):
-        function = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+        function = first_line(node)
     yield node, function
     for field, value in ast.iter_fields(node):
         if field not in ("annotation", "returns", "decorator_list"):
             for child in value if isinstance(value, list) else [value]:
                 if isinstance(child, ast.AST):
                     yield from _computing(child, function)
+
+
+def first_line(statement: ast.stmt) -> int:
+    """Line of a statement, or of its first decorator."""
+    return min(
+        [statement.lineno, *(decorator.lineno for decorator in getattr(statement, "decorator_list", []))]
+    )
 
 
 def _is_limit(node: ast.AST) -> bool:

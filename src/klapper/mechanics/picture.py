@@ -191,7 +191,7 @@ def _in_space(points: Any, what: str) -> np.ndarray:
     given = np.atleast_2d(np.asarray(points, dtype=float))
     if given.ndim != 2 or given.shape[1] not in (2, 3):
         raise InvalidModel(f"{what} of the picture have the shape {given.shape}, expected (n, 2) or (n, 3).")
-    return np.pad(given, ((0, 0), (0, 3 - given.shape[1])))
+    return given if given.shape[1] == 3 else np.column_stack([given, np.zeros(len(given))])
 
 
 def _numbered(given: Any, bodies: int, columns: int, what: str) -> np.ndarray:

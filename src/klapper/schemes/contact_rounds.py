@@ -276,7 +276,8 @@ class ContactRounds:
         self, now: Trial, contacts: HeldContacts, q: np.ndarray, *, converged: bool
     ) -> tuple[Trial, np.ndarray]:
         """What to try when the equations found no solution: gaps that close against the rules of their energy are held
-        where they were; contacts of the step before are let go; what overlaps may do so for some rounds more."""
+        where they were; contacts of the step before are let go; what floats at rest without contacts is tried with
+        all that are near; what overlaps may do so for some rounds more."""
         gaps = now.pairing.gaps(self.before.position)
         bent = (now.states != OPEN) & ~now.plain & (contacts.targets.start != gaps)
         bent &= self._apart(gaps)
@@ -288,6 +289,8 @@ class ContactRounds:
         parted = np.where(now.pairing.held, STICK, OPEN).astype(np.int8)
         if not converged and np.any(now.states != parted):
             return replace(now, states=parted), self.before.position
+        if not converged and self.where == "end" and np.any(now.states == OPEN):
+            return replace(now, states=np.full(len(now.states), STICK, np.int8)), self.before.position
         here = now.pairing.gaps(q)
         overlap = np.where((now.states != OPEN) & (here < 0.0), here, 0.0)
         if not converged or not np.any(overlap) or np.all(now.ease <= _EASIEST * overlap):

@@ -50,6 +50,11 @@ class Determinacy:
     >>> found = Newton().resolve(table).unique
     >>> found.motion, found.forces
     ('unique', 'not unique')
+
+    As a condition it is true where both are unique:
+
+    >>> bool(found)
+    False
     """
 
     motion: Verdict
@@ -59,6 +64,9 @@ class Determinacy:
 
     def __str__(self) -> str:
         return self.words
+
+    def __bool__(self) -> bool:
+        return self.motion == self.forces == "unique"
 
 
 @dataclass(frozen=True, eq=False)

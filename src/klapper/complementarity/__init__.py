@@ -7,6 +7,7 @@ print(uniqueness(solution))
 """
 
 from klapper.complementarity.active_set import ActiveSet
+from klapper.complementarity.admm import Admm
 from klapper.complementarity.batch import BatchSolution, solve_batch
 from klapper.complementarity.bilateral import bilateral_forces
 from klapper.complementarity.convert import (
@@ -17,7 +18,7 @@ from klapper.complementarity.convert import (
     quadratic_program,
     split_free,
 )
-from klapper.complementarity.dispatch import SOLVERS, solve
+from klapper.complementarity.dispatch import solve
 from klapper.complementarity.enumeration import Enumeration, Piece, SolutionSet, enumerate_solutions
 from klapper.complementarity.errors import (
     ComplementarityError,
@@ -48,6 +49,7 @@ from klapper.complementarity.problem import (
 from klapper.complementarity.prox import Prox
 from klapper.complementarity.residuals import Residuals
 from klapper.complementarity.solution import Attempt, Solution
+from klapper.complementarity.solver import SOLVERS
 from klapper.complementarity.uniqueness import Uniqueness, uniqueness
 
 __all__ = [
@@ -57,6 +59,7 @@ __all__ = [
     "STATE_NAMES",
     "STICK",
     "ActiveSet",
+    "Admm",
     "Attempt",
     "BatchSolution",
     "Branch",

@@ -14,11 +14,12 @@ import numpy as np
 
 from klapper.complementarity.convert import as_linear, dense, is_linear
 from klapper.complementarity.errors import IterationLimit, NoSolution, NotApplicable
-from klapper.complementarity.solver import Answer
+from klapper.complementarity.solver import Answer, solver
 
 SYMMETRY = 1e-12
 
 
+@solver
 @dataclass(frozen=True)
 class ActiveSet:
     """Block principal pivoting, then Keller's symmetric principal pivoting where that does not settle.

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from klapper.complementarity.active_set import ActiveSet, is_symmetric
+from klapper.complementarity.admm import Admm
 from klapper.complementarity.checking import as_vector, require_tolerance
 from klapper.complementarity.convert import as_linear, balance_loads, is_linear
 from klapper.complementarity.enumeration import Enumeration, count_combinations
@@ -33,14 +34,9 @@ from klapper.complementarity.newton import Newton
 from klapper.complementarity.problem import LinearComplementarity, Problem
 from klapper.complementarity.prox import Prox
 from klapper.complementarity.solution import Attempt, Solution
-from klapper.complementarity.solver import Answer, Solver
+from klapper.complementarity.solver import SOLVERS, Answer, Solver
 
 P = TypeVar("P", bound=Problem)
-
-SOLVERS: dict[str, type[Any]] = {
-    solver.name: solver for solver in (ActiveSet, Lemke, GaussSeidel, Prox, Newton, Enumeration)
-}
-"""Every solver by the name under which ``solve(problem, "lemke")`` and the command line know it."""
 
 COMPILED_SIZE = 1500  # above this a dense pivoting method is not the first choice
 FEW_COMBINATIONS = 1 << 12
@@ -144,6 +140,7 @@ def _candidates(problem: Any) -> Iterator[Solver]:
         yield GaussSeidel(max_sweeps=2000)
         yield Newton()
         yield GaussSeidel(max_sweeps=50_000)
+        yield Admm()
         yield Prox()
         return
     if not is_linear(problem):

@@ -18,7 +18,7 @@ from klapper.complementarity.convert import dense, is_linear
 from klapper.complementarity.errors import NoSolution, NotApplicable, NotDecided
 from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity, equilibrium
-from klapper.complementarity.solver import Answer
+from klapper.complementarity.solver import Answer, solver
 from klapper.convex import RegularPolygon
 
 MAX_COMBINATIONS = 1 << 16
@@ -135,6 +135,7 @@ def enumerate_solutions(problem: Any) -> SolutionSet:
     return _enumerate(problem, laws)
 
 
+@solver
 @dataclass(frozen=True)
 class Enumeration:
     """Tries all combinations; for small problems only, up to ``max_combinations`` of them.

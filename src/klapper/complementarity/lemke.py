@@ -18,11 +18,12 @@ from klapper.complementarity.checking import as_vector
 from klapper.complementarity.convert import as_linear, dense, is_linear
 from klapper.complementarity.errors import InvalidProblem, IterationLimit, RayTermination
 from klapper.complementarity.problem import LinearComplementarity
-from klapper.complementarity.solver import Answer
+from klapper.complementarity.solver import Answer, solver
 
 MAX_SIZE = 5000
 
 
+@solver
 @dataclass(frozen=True)
 class Lemke:
     """Lexicographic Lemke.

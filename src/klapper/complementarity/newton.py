@@ -31,11 +31,12 @@ from klapper.complementarity.problem import (
     NonlinearComplementarity,
 )
 from klapper.complementarity.semismooth import SemismoothMap, damped_newton, largest_entry, polished
-from klapper.complementarity.solver import Answer
+from klapper.complementarity.solver import Answer, solver
 
 COMPILED_SIZE = 120  # up to here the compiled kernels beat LAPACK called step by step
 
 
+@solver
 @dataclass(frozen=True)
 class Newton:
     """Semismooth Newton: fast near a solution, globalised by line search, damping and several starts.
@@ -45,6 +46,7 @@ class Newton:
 
     Linear, mixed and nonlinear problems use the Fischer–Burmeister function, contacts with the exact disc the
     Alart–Curnier function. Sparse data stay sparse. It does not prove that a problem has no solution.
+    2 x₁ − 1 = 0 with x₂ = 0, since x₁ + 1 > 0:
 
     >>> problem = LinearComplementarity([[2.0, 1.0], [1.0, 2.0]], [-1.0, 1.0])
     >>> Newton().attempt(problem, None, 1e-9).x.tolist()

@@ -22,7 +22,7 @@ from klapper.complementarity.checking import Matrix, as_vector
 from klapper.complementarity.errors import InvalidProblem, IterationLimit, NotApplicable
 from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.problem import AMPLIFICATION, LinearComplementarity, load_scale
-from klapper.complementarity.solver import Answer
+from klapper.complementarity.solver import Answer, solver
 
 if TYPE_CHECKING:
     from klapper.complementarity.kernels.contact_prox import Laws, SparseRows
@@ -32,9 +32,10 @@ _DENSE_SIZE = 100  # up to here all eigenvalues are computed, above only the lar
 _VANISHING = 1e-12  # ε of Seiwald (C.9), relative to the largest eigenvalue
 
 
+@solver
 @dataclass(frozen=True)
 class Prox:
-    """Fixed-point iteration on the prox form.
+    """Fixed-point iteration on the prox form, λ_N = prox_{≥0}(λ_N − r v_N), λ_T = prox_D(λ_T − r v_T).
 
     ``form``            "joint": all forces in one iteration; "nested": normal forces to convergence with
                         friction held, then friction with normal forces held, in rounds (Seiwald 10.1-10.3)
@@ -45,6 +46,8 @@ class Prox:
     ``max_iterations``  iterations before r is reduced and the iteration begins again
     ``max_restarts``    how often it may begin again
     ``max_rounds``      rounds of the nested form
+
+    A block of 1 kg, pressed by 1 N s and pushed by 0.8 N s, of which μ = 0.5 takes 0.5 N s:
 
     >>> block = FrictionalContact(np.eye(3), [-1.0, 0.8, 0.0], friction=0.5)
     >>> Prox().attempt(block, None, 1e-9).x.tolist()

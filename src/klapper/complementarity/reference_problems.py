@@ -1,6 +1,6 @@
 """Problems whose solutions are known by hand; every solver is tested on every one of them.
 
-A new solver joins the tests by being listed in ``dispatch.SOLVERS``, a new problem by being listed here.
+A new solver joins the tests by ``@solver`` over its class, a new problem by being listed here.
 """
 
 from __future__ import annotations

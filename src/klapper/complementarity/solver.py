@@ -6,14 +6,20 @@
    :class:`ComplementarityError` whose text tells a mechanician what happened. It does not verify: the caller does.
 4. ``start`` is a guess of x (n,) or None; a solver may ignore it, but must not be misled by a bad one.
 5. Solvers see arrays only and keep no state between calls.
+6. ``@solver`` over the class lists it: by its name ``solve`` knows it, and so do the tests of all solvers.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
+
+C = TypeVar("C", bound=type)
+
+SOLVERS: dict[str, type[Any]] = {}
+"""Every solver by the name under which ``solve(problem, "lemke")`` and the command line know it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +39,9 @@ class Solver(Protocol):
     def obstacle(self, problem: Any) -> str: ...
 
     def attempt(self, problem: Any, start: np.ndarray | None, tolerance: float) -> Answer: ...
+
+
+def solver(kind: C) -> C:
+    """Enter a class of solvers in ``SOLVERS`` under its name."""
+    SOLVERS[kind.name] = kind  # type: ignore[attr-defined]
+    return kind

@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
-from klapper.complementarity import ComplementarityError
-from klapper.complementarity.dispatch import SOLVERS
+from klapper.complementarity import SOLVERS, ComplementarityError
 from klapper.mechanics.contacts import Laws
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import Directions, System, Tangents

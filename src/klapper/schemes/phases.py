@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from klapper.complementarity.dispatch import SOLVERS
+from klapper.complementarity import SOLVERS
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.system import System

@@ -50,7 +50,20 @@ class Motion(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """Samples of a motion, as a function that advances a state returns them; see :class:`Motion`."""
+    """Samples of a motion, as a function that advances a state returns them.
+
+    ``time``          (k,) [s]
+    ``position``      (k, nq) [m, rad], ``velocity`` (k, nv) [m/s, rad/s]
+    ``acceleration``  (k, nv), None: not known
+
+    A throw, q = t − t², by its ends:
+
+    >>> import numpy as np
+    >>> from klapper.analysis import Trajectory, extrema
+    >>> throw = Trajectory(np.array([0.0, 1.0]), np.zeros((2, 1)), np.array([[1.0], [-1.0]]))
+    >>> tuple(round(end, 9) for end in extrema(throw, lambda t, q, v: q[:, 0]))
+    (0.0, 0.25)
+    """
 
     time: np.ndarray
     position: np.ndarray
@@ -63,6 +76,14 @@ class Section:
     """The surface s(t, q, v) = 0 crossed from below (``rising``) or from above.
 
     ``function`` takes t (k,), q (k, nq), v (k, nv) and returns (k,).
+
+    q = t − 1.5 rises through zero at 1.5 s:
+
+    >>> import numpy as np
+    >>> from klapper.analysis import Section, Trajectory
+    >>> time = np.arange(4.0)
+    >>> Section.coordinate(0).returns(Trajectory(time, time[:, None] - 1.5, np.ones((4, 1)))).time
+    array([1.5])
     """
 
     function: Quantity
@@ -107,7 +128,17 @@ class Section:
 
 @dataclass(frozen=True)
 class Stroboscope:
-    """One point in every ``period`` [s] of a forcing, at the times ``phase`` + k ``period``."""
+    """One point in every ``period`` [s] of a forcing, at the times ``phase`` + k ``period``.
+
+    q = t − 1.5, seen at 0.5 s, 1.5 s and 2.5 s:
+
+    >>> import numpy as np
+    >>> from klapper.analysis import Stroboscope, Trajectory
+    >>> time = np.arange(4.0)
+    >>> motion = Trajectory(time, time[:, None] - 1.5, np.ones((4, 1)))
+    >>> Stroboscope(1.0, phase=0.5).returns(motion).position[:, 0]
+    array([-1.,  0.,  1.])
+    """
 
     period: float
     phase: float = 0.0
@@ -155,6 +186,8 @@ def order_of_period(
     points, but at least four. Fewer points decide nothing. A motion that still spirals towards a shorter cycle nearly
     repeats after several turns; therefore shorter steps must miss a hundred times as much as p does.
 
+    >>> import numpy as np
+    >>> from klapper.analysis import order_of_period
     >>> order_of_period(np.tile([[0.0], [1.0]], (10, 1)), 1.0)
     2
     """
@@ -185,6 +218,19 @@ class Attractor:
     ``multipliers``  of the return map (complex), the largest first; empty if the orbit was not polished
     ``residual``     |φ_T(x) − x| of the polished orbit, relative to its size; nan without polishing
     ``time``         [s] at which the search ended, after ``blocks`` blocks and ``returned`` returns
+
+    x'' + x' + x = cos t settles to x = sin t; at the times 2π k it is found at x = 0 with the velocity 1:
+
+    >>> import numpy as np
+    >>> from klapper.analysis import Stroboscope, advancing, find_attractor
+    >>> from klapper.mechanics import Harmonic, LinearSystem
+    >>> from klapper.schemes import PiecewiseExact
+    >>> driven = LinearSystem([1.0], damping=[1.0], stiffness=[1.0], force=Harmonic([1.0], 1.0))
+    >>> turn = 2.0 * np.pi
+    >>> advance = advancing(driven, PiecewiseExact(sample=turn / 16.0))
+    >>> found = find_attractor(advance, driven.start, section=Stroboscope(turn), block=4.0 * turn, patience=99.0 * turn)
+    >>> found.kind, found.order, abs(found.points.round(6))
+    ('periodic', 1, array([[0., 1.]]))
     """
 
     kind: str
@@ -252,6 +298,9 @@ def find_attractor(
     ``bound``        a motion that exceeds its first block by this factor is unbounded
     ``report``       called with one sentence after every block
 
+    >>> import numpy as np
+    >>> from klapper.analysis import Section, Trajectory, find_attractor
+    >>> from klapper.mechanics import State
     >>> decay = lambda s, until: Trajectory(np.array([s.time, until]), *(np.array([x, x * np.exp(s.time - until)])
     ...     for x in (s.position, s.velocity)))
     >>> find_attractor(decay, State(0.0, np.ones(1), np.ones(1)), section=Section.coordinate(0), block=1.0,
@@ -291,7 +340,16 @@ def find_attractor(
 
 
 def advancing(system: System, scheme: Scheme) -> Advance:
-    """The function (state, until) → run that advances a system by a scheme, for :func:`find_attractor`."""
+    """The function (state, until) → run that advances a system by a scheme, for :func:`find_attractor`.
+
+    >>> import numpy as np
+    >>> from klapper.analysis import advancing
+    >>> from klapper.mechanics import LinearSystem, State
+    >>> from klapper.schemes import EventDriven
+    >>> advance = advancing(LinearSystem([1.0]), EventDriven())
+    >>> advance(State(0.0, np.zeros(1), np.array([2.0])), 3.0).position[-1].round(9)  # 2 m/s for 3 s
+    array([6.])
+    """
     from klapper.simulate import simulate
 
     require_system(system)
@@ -306,7 +364,16 @@ def advancing(system: System, scheme: Scheme) -> Advance:
 
 
 def extrema(motion: Motion, quantity: Quantity) -> tuple[float, float]:
-    """Least and greatest value of a quantity over a motion, also between its samples."""
+    """Least and greatest value of a quantity over a motion, also between its samples.
+
+    A throw, q = t − t², is highest in the middle between its two samples:
+
+    >>> import numpy as np
+    >>> from klapper.analysis import Trajectory, extrema
+    >>> throw = Trajectory(np.array([0.0, 1.0]), np.zeros((2, 1)), np.array([[1.0], [-1.0]]))
+    >>> tuple(round(end, 9) for end in extrema(throw, lambda t, q, v: q[:, 0]))
+    (0.0, 0.25)
+    """
     between = _Between.of(motion)
     return -_greatest(between, lambda t, q, v: -np.asarray(quantity(t, q, v))), _greatest(between, quantity)
 

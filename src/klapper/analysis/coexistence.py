@@ -41,6 +41,15 @@ class Branch:
     ``exists``          whether it exists under the given load, s = 1
     ``lower``, ``upper`` bounds of the contact forces (λ_N, λ_T, λ_B) [N] under the given load; nan if it does not exist
     ``acceleration``    v̇ (n,) of one solution under the given load; nan if it does not exist
+
+    A block of 20 N on a floor with μ = 0.5, pushed by 5 N, rests up to twice that:
+
+    >>> from klapper.analysis import coexistence
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> floor = Contact("floor", normal=[0.0, 1.0], tangents=[1.0, 0.0], friction=0.5)
+    >>> rest = coexistence(LinearSystem([2.0, 2.0], force=[5.0, -20.0], contacts=[floor]), load=[5.0, 0.0]).rest
+    >>> round(rest.margin, 9), rest.lower.round(9)  # λ_N and λ_T [N]
+    (2.0, array([20., -5.]))
     """
 
     states: tuple[str, ...]
@@ -63,6 +72,15 @@ class Coexistence:
     ``rest``      the branch on which nothing moves
     ``sliding``   all branches with a motion that exist for some load factor among the candidates tried
     ``tried``     number of candidates
+
+    A block of 2 kg and 20 N on a floor with μ = 0.5, pushed by 15 N, slides with (15 − 10)/2 m/s²:
+
+    >>> from klapper.analysis import coexistence
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> floor = Contact("floor", normal=[0.0, 1.0], tangents=[1.0, 0.0], friction=0.5)
+    >>> judged = coexistence(LinearSystem([2.0, 2.0], force=[15.0, -20.0], contacts=[floor]))
+    >>> judged.verdict, float(judged.moving[0].acceleration[0].round(9))
+    ('sliding', 2.5)
     """
 
     problem: AccelerationProblem
@@ -127,6 +145,9 @@ def coexistence(
                   A contact opens if its patches do; one without friction stays closed
     ``vertices``  of the polygon inside the friction disc of contacts in space, where sliding is not tried
 
+    >>> import numpy as np
+    >>> from klapper.analysis import coexistence
+    >>> from klapper.mechanics.acceleration import AccelerationProblem
     >>> block = AccelerationProblem(2.0 * np.eye(2), [15.0, -20.0], normal=[[0.0], [1.0]], tangential=[[1.0], [0.0]],
     ...     sliding_velocity=[[0.0]], friction=0.5, normal_names=["floor"], tangential_names=["floor"])
     >>> print(coexistence(block, load=[15.0, 0.0]))

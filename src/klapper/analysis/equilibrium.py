@@ -19,7 +19,15 @@ _WORDS = {STICK: "sticks", SLIP: "presses"}
 
 
 class NoEquilibrium(RuntimeError):
-    """No verified state of rest can be returned; the text says why, and what to do."""
+    """No verified state of rest can be returned; the text says why, and what to do.
+
+    >>> from klapper.analysis import stationary_state
+    >>> from klapper.mechanics import LinearSystem
+    >>> stationary_state(LinearSystem([1.0], force=[1.0]))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    klapper.analysis.equilibrium.NoEquilibrium: 'linear system' has no state of rest: the load pushes it away, ...
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +46,15 @@ class Equilibrium:
                     conservative system is not stable with one. None if that was not asked
     ``isolated``    whether no other equilibrium lies next to it; None if that was not asked
     ``lower``, ``upper``  (m, 1 + d) [N], bounds of the forces that keep this position; None if they are unique
+
+    A spring of 100 N/m carries 10 N − 4 N of a weight, a floor 0.06 m below the other 4 N:
+
+    >>> from klapper.analysis import stationary_state
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> floor = Contact("floor", normal=[1.0], gap=0.06)
+    >>> rest = stationary_state(LinearSystem([1.0], stiffness=[100.0], force=[-10.0], contacts=[floor]))
+    >>> rest.position.round(9), rest.forces[0].round(9), rest.convex
+    (array([-0.06]), array([4.]), True)
     """
 
     system: LinearSystem

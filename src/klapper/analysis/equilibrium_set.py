@@ -31,6 +31,16 @@ class EquilibriumPiece:
     """The equilibria with the same closed contacts, a convex set.
 
     ``closed``  names of the contacts that are closed; all others are open, and carry nothing
+
+    A mass of 20 N on a rough table (μ = 0.3) rests wherever its spring of 50 N/m pulls with at most 6 N:
+
+    >>> from klapper.analysis import equilibrium_set
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> table = Contact("table", normal=[0.0, 1.0], tangents=[1.0, 0.0], friction=0.3)
+    >>> mass = LinearSystem([2.0, 2.0], stiffness=[50.0, 0.0], force=[0.0, -20.0], contacts=[table])
+    >>> piece = equilibrium_set(mass).pieces[0]
+    >>> piece.closed, piece.dimension, [float(end.position[0].round(9)) for end in piece.vertices]
+    (('table',), 1, [-0.12, 0.12])
     """
 
     closed: tuple[str, ...]
@@ -83,6 +93,15 @@ class EquilibriumSet:
     """All equilibria of a system, piece by piece.
 
     ``pieces``  one for each combination of closed contacts that can rest; neighbours share their borders
+
+    A mass of 20 N on a rough table (μ = 0.3) rests wherever its spring of 50 N/m pulls with at most 6 N:
+
+    >>> from klapper.analysis import equilibrium_set
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> table = Contact("table", normal=[0.0, 1.0], tangents=[1.0, 0.0], friction=0.3)
+    >>> mass = LinearSystem([2.0, 2.0], stiffness=[50.0, 0.0], force=[0.0, -20.0], contacts=[table])
+    >>> tuple(round(end, 9) for end in equilibrium_set(mass).range([1.0, 0.0]))
+    (-0.12, 0.12)
     """
 
     system: LinearSystem
@@ -156,7 +175,8 @@ def equilibrium_set(
 
     A mass of 2 kg on a rough table (μ = 0.3), pulled by a spring of 50 N/m:
 
-    >>> from klapper.mechanics import Contact
+    >>> from klapper.analysis import equilibrium_set
+    >>> from klapper.mechanics import Contact, LinearSystem
     >>> table = Contact("table", normal=[0.0, 1.0], tangents=[1.0, 0.0], friction=0.3)
     >>> mass = LinearSystem([2.0, 2.0], stiffness=[50.0, 0.0], force=[0.0, -20.0], contacts=[table])
     >>> print(equilibrium_set(mass))

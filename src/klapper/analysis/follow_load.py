@@ -56,6 +56,15 @@ def follow_load(
     ``longest``  arc length of a step at most, in units of that of the first one
     ``time``     [s] at which loads and supports that change are taken; the start of the system if not given
     ``start``    a state of rest to begin with; found at a load factor of zero if not given
+
+    A shallow arch carries q (q − 1) (q − 2) N and snaps through at 2/√27 N; at q = 1 it carries nothing:
+
+    >>> from klapper.analysis import follow_load
+    >>> from klapper.mechanics import FunctionSystem
+    >>> arch = FunctionSystem([0.0], [0.0], mass=[[1.0]], force=lambda t, q, v: 1.0 - q * (q - 1.0) * (q - 2.0))
+    >>> path = follow_load(arch, until=None, stop=lambda state: state.position[0] > 1.0)
+    >>> round(float(path.critical[0].factor * 27.0**0.5), 6), bool(path.factors[-1] < 0.0)
+    (2.0, True)
     """
     if number(first, "first", "numbers other than 0") == 0.0:
         raise InvalidModel("first is 0; allowed are numbers other than 0.")

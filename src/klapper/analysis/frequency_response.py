@@ -51,6 +51,15 @@ class FrequencyResponse:
     ``stability``    of the equilibrium; None if the system has too many coordinates to judge that here
     ``shared``       names of the held directions whose forces are not unique. Of all forces that belong to the motion
                      the smallest are given; the limits then are on the safe side
+
+    1 kg on 4 N/m, shaken by 3 N at ω = 1 rad/s, moves by F/(k − m ω²):
+
+    >>> import numpy as np
+    >>> from klapper.analysis import frequency_response, stationary_state
+    >>> from klapper.mechanics import LinearSystem
+    >>> rest = stationary_state(LinearSystem([1.0], stiffness=[4.0]))
+    >>> abs(frequency_response(rest, [3.0], [0.5 / np.pi]).position[0]).round(9)
+    array([1.])
     """
 
     rest: Equilibrium
@@ -150,8 +159,8 @@ def frequency_response(
 
     A mass of 2 kg is pressed by 30 N onto a rigid stop and shaken by 10 N: it stays there up to three times that.
 
-    >>> from klapper.analysis import stationary_state
-    >>> from klapper.mechanics import Contact
+    >>> from klapper.analysis import frequency_response, stationary_state
+    >>> from klapper.mechanics import Contact, LinearSystem
     >>> stop = Contact("stop", normal=[1.0, 0.0])
     >>> chain = LinearSystem([2.0, 2.0], stiffness=[[9.0, -9.0], [-9.0, 9.0]], force=[-30.0, 0.0], contacts=[stop])
     >>> answer = frequency_response(stationary_state(chain), [10.0, 0.0], [0.1, 0.5])

@@ -24,6 +24,13 @@ class IterationHistory:
     ``rounds``      (n,) of the outer level
     ``normal``, ``tangential``  (n,) iterations of the inner levels, ``reductions`` (n,) of r
     ``case``        of the friction tables, empty where there is none
+
+    >>> import numpy as np
+    >>> from klapper.analysis import IterationHistory
+    >>> time, rounds, normal, tangential = np.array([0.1, 0.2]), np.array([2, 3]), np.array([9, 8]), np.array([1, 2])
+    >>> history = IterationHistory(time, rounds, normal, tangential, reductions=np.zeros(2, int), case=("", ""))
+    >>> history.outer_total, history.inner_total
+    (5, 20)
     """
 
     time: np.ndarray
@@ -46,6 +53,17 @@ def iteration_history(system: System, scheme: NestedProx, until: float) -> Itera
     """The iterations of all steps from the start of ``system`` to the time ``until`` [s].
 
     Raises :class:`klapper.schemes.StepFailed` where a step has no answer.
+
+    Three steps of a block that stands on two feet:
+
+    >>> from klapper.analysis import iteration_history
+    >>> from klapper.bodies import Block, rigid_block
+    >>> from klapper.mechanics import Constant
+    >>> from klapper.schemes import NestedProx
+    >>> block = rigid_block(Block(0.2, 0.1, 16.0, friction=(0.5, 0.5)), load=Constant([10.0, 0.0, 0.0]))
+    >>> history = iteration_history(block, NestedProx(1e-3, compiled=False), 0.003)
+    >>> history.time.round(9), bool((history.rounds > 0).all())
+    (array([0.001, 0.002, 0.003]), True)
     """
     snapshot, count = scheme.init(system), scheme.steps(system, until)
     time = system.start.time + scheme.step_size * np.arange(1, count + 1)

@@ -37,6 +37,7 @@ class Stability:
     ``modes``        q̂ (n, 2n), one column each, of largest entry 1
     ``zeros``        number of zero eigenvalues: 2 for every motion that nothing holds and nothing brakes
 
+    >>> from klapper.analysis import stability
     >>> stability([[1.0]], None, [[4.0]]).eigenvalues.tolist()
     [2j, (-0-2j)]
     """
@@ -105,6 +106,8 @@ def stability(mass: Any, damping: Any, stiffness: Any) -> Stability:
 
     ``mass`` (n, n) is symmetric and positive definite; ``damping`` and ``stiffness`` (n, n) are arbitrary, None: zero.
 
+    >>> import numpy as np
+    >>> from klapper.analysis import stability
     >>> print(stability(np.eye(2), None, [[2.0, -1.5], [1.0, 2.5]]))
     Flutter: oscillations of 1.54911 rad/s grow with 0.386982 1/s.
             0.386982  ± 1.54911        1/s
@@ -136,6 +139,7 @@ def critical_value(
 
     Bisection down to an interval of ``tolerance`` times the larger end.
 
+    >>> from klapper.analysis import critical_value, stability
     >>> round(critical_value(lambda k: stability([[1.0]], None, [[k]]), -1.0, 2.0), 9)
     0.0
     """

@@ -24,7 +24,16 @@ _CUTS = 12  # halvings of a step after which it is given up
 
 @dataclass(frozen=True, eq=False)
 class LoadPath:
-    """States of rest in the order in which they were found, and the singular points between them."""
+    """States of rest in the order in which they were found, and the singular points between them.
+
+    A spring of 4 N/m under a half and under all of 8 N:
+
+    >>> from klapper.analysis import load_path
+    >>> from klapper.mechanics import LinearSystem
+    >>> path = load_path(LinearSystem([1.0], stiffness=[4.0], force=[8.0]), [0.5, 1.0])
+    >>> path.factors, path.positions[:, 0]
+    (array([0.5, 1. ]), array([1., 2.]))
+    """
 
     system: System
     states: tuple[StaticState, ...]
@@ -52,7 +61,19 @@ class LoadPath:
 
 
 class NoStaticState(RuntimeError):
-    """A load was not reached; the text says how far it went and what to do, ``path`` holds what was found."""
+    """A load was not reached; the text says how far it went and what to do, ``path`` holds what was found.
+
+    A shallow arch carries q (q − 1) (q − 2) N, at most 0.385 N:
+
+    >>> from klapper.analysis import load_path
+    >>> from klapper.mechanics import FunctionSystem
+    >>> from klapper.schemes import Newton
+    >>> arch = FunctionSystem([0.0], [0.0], mass=[[1.0]], force=lambda t, q, v: 0.5 - q * (q - 1.0) * (q - 2.0))
+    >>> load_path(arch, [0.7, 0.8], newton=Newton(most=5, largest=0.1))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    klapper.analysis.load_path.NoStaticState: 'system of functions' was brought to a load factor of 0.7...
+    """
 
     def __init__(self, text: str, path: LoadPath) -> None:
         super().__init__(text)
@@ -75,6 +96,7 @@ def static_state(
     ``time``    [s] at which loads and supports that change are taken; the start of the system if not given
     ``start``   a state to begin with, the start of the system without loads if not given
 
+    >>> from klapper.analysis import static_state
     >>> from klapper.continuum import Continuum, SaintVenantKirchhoff, Solid, Support, Traction, block
     >>> bar = Solid("bar", block((2.0, 1.0), (2, 1)), SaintVenantKirchhoff(100.0, 0.0), density=1.0)
     >>> loads = [Traction("bar", "right", (11.55, 0.0))]  # E ½ (λ² − 1) λ at λ = 1.1
@@ -99,6 +121,13 @@ def load_path(
     """States of rest at load ``factors`` one after the other, and at those in between that were needed.
 
     Arguments as for :func:`static_state`. Raises :class:`NoStaticState` where a load is not reached.
+
+    A spring of 4 N/m under a half and under all of 8 N:
+
+    >>> from klapper.analysis import load_path
+    >>> from klapper.mechanics import LinearSystem
+    >>> load_path(LinearSystem([1.0], stiffness=[4.0], force=[8.0]), [0.5, 1.0]).positions[:, 0]
+    array([1., 2.])
     """
     wanted = np.asarray(factors, dtype=float)
     if wanted.ndim != 1 or not len(wanted) or not np.all(np.isfinite(wanted)):

@@ -49,6 +49,15 @@ class MinimalCoordinates:
     ``mass``        BᵀMB (z, z), symmetric; ``damping`` Lᵀ(D + G)B and ``stiffness`` Lᵀ(K + N)B (z, z), any
     ``opens``       names of the open contacts that have a dual vector of their own
     ``follows``     names of the open contacts whose gaps depend on the other directions
+
+    Two masses, the second one held by a stop; the first one has ω = √(8/2) rad/s:
+
+    >>> from klapper.analysis import minimal_coordinates
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> stop = Contact("stop", normal=[0.0, 1.0])
+    >>> held = minimal_coordinates(LinearSystem([2.0, 1.0], stiffness=[8.0, 1.0], contacts=[stop]), closed=["stop"])
+    >>> held.size, held.names, abs(held.eigenvalues()).round(9)
+    (1, ('free 1',), array([2., 2.]))
     """
 
     held: HeldDirections
@@ -143,7 +152,8 @@ def minimal_coordinates(
 
     A mass between two stops, the right one closed, leaves no coordinate; open, both gaps are one coordinate:
 
-    >>> from klapper.mechanics import Contact
+    >>> from klapper.analysis import minimal_coordinates
+    >>> from klapper.mechanics import Contact, LinearSystem
     >>> stops = [Contact("left", normal=[1.0], gap=0.01), Contact("right", normal=[-1.0])]
     >>> cart = LinearSystem([2.0], stiffness=[8.0], contacts=stops)
     >>> minimal_coordinates(cart, closed=["right"]).size

@@ -43,6 +43,16 @@ class ModeConvergence:
     ``values``   by the name of the output: (c, k) [m or rad], one line per count
     ``reduced``  the reductions, ``runs`` the runs of their systems, by count
     ``refused``  counts that gave no run, and why
+
+    Two masses between walls, let go in the shape of the first mode, need one mode:
+
+    >>> from klapper.analysis import mode_convergence
+    >>> from klapper.mechanics import LinearSystem
+    >>> from klapper.schemes import PiecewiseExact
+    >>> chain = LinearSystem([1.0, 1.0], stiffness=[[2.0, -1.0], [-1.0, 2.0]], position=[0.1, 0.1])
+    >>> compared = mode_convergence(chain, [1, 2], 1.0, PiecewiseExact(), rows={"first": [1.0, 0.0]}, samples=4)
+    >>> compared.enough(1e-9), compared.reference
+    (1, 2)
     """
 
     counts: tuple[int, ...]
@@ -190,6 +200,18 @@ def mode_convergence(
     ``contacts``  names of contacts whose gaps are compared; None: all if no rows are given, else none
     ``samples``   number of common times at which runs are compared
     ``progress``  see :func:`klapper.simulate.simulate`
+
+    Two masses between walls, let go in the shape of the second mode: the first mode alone stands still, 0.1 m off.
+
+    >>> import numpy as np
+    >>> from klapper.analysis import mode_convergence
+    >>> from klapper.mechanics import LinearSystem
+    >>> from klapper.schemes import PiecewiseExact
+    >>> chain = LinearSystem([1.0, 1.0], stiffness=[[2.0, -1.0], [-1.0, 2.0]], position=[0.1, -0.1])
+    >>> period = 2.0 * np.pi / 3.0**0.5
+    >>> compared = mode_convergence(chain, [1, 2], period, PiecewiseExact(), rows={"first": [1.0, 0.0]}, samples=2)
+    >>> compared.distance(1).round(6), compared.enough(1e-9)  # at the start, after half a period and a whole one
+    (array([0.1, 0.1, 0.1]), 2)
     """
     if not (isinstance(samples, int) and samples >= 2):
         raise InvalidModel(f"samples is {samples!r}; allowed are whole numbers from 2 on.")

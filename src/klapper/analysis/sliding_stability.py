@@ -41,6 +41,16 @@ class SlidingEquilibrium:
     ``friction_force``   λ_T (m, d) [N]
     ``acceleration``     (nv,): zero but for the free coordinates
     ``residual``         largest unbalanced force of the others, relative
+
+    A belt drags a block of 10 N (μ = 0.5) against a spring of 100 N/m; the belt gives way by 10 N / 10⁴ N/m:
+
+    >>> from klapper.analysis import sliding_stability
+    >>> from klapper.mechanics import CompliantNormal, Contact, LinearSystem
+    >>> belt = Contact("belt", normal=[0.0, 1.0], tangents=[1.0, 0.0], tangential_rate=-2.0, friction=0.5)
+    >>> block = LinearSystem([1.0, 1.0], stiffness=[100.0, 0.0], force=[0.0, -10.0], contacts=[belt])
+    >>> sliding = sliding_stability(block, CompliantNormal(1e4)).equilibrium
+    >>> sliding.position.round(9), sliding.normal_force.round(6), sliding.friction_force[0].round(6)
+    (array([ 0.05 , -0.001]), array([10.]), array([5.]))
     """
 
     position: np.ndarray
@@ -67,7 +77,18 @@ class SlidingEquilibrium:
 
 @dataclass(frozen=True, eq=False)
 class SlidingStability(Stability):
-    """The eigenvalues of small motions about a sliding equilibrium."""
+    """The eigenvalues of small motions about a sliding equilibrium.
+
+    The block of :class:`SlidingEquilibrium`, of 1 kg, vibrates on its spring and on the belt with 10 and 100 rad/s:
+
+    >>> from klapper.analysis import sliding_stability
+    >>> from klapper.mechanics import CompliantNormal, Contact, LinearSystem
+    >>> belt = Contact("belt", normal=[0.0, 1.0], tangents=[1.0, 0.0], tangential_rate=-2.0, friction=0.5)
+    >>> block = LinearSystem([1.0, 1.0], stiffness=[100.0, 0.0], force=[0.0, -10.0], contacts=[belt])
+    >>> judged = sliding_stability(block, CompliantNormal(1e4))
+    >>> judged.verdict, sorted(abs(judged.eigenvalues).round(6).tolist())
+    ('stable', [10.0, 10.0, 100.0, 100.0])
+    """
 
     equilibrium: SlidingEquilibrium
 
@@ -95,7 +116,8 @@ def sliding_stability(
 
     A block of 1 kg on a belt that runs to the right, held by a spring and pressed onto it by 10 N:
 
-    >>> from klapper.mechanics import Contact
+    >>> from klapper.analysis import sliding_stability
+    >>> from klapper.mechanics import CompliantNormal, Contact, LinearSystem
     >>> floor = Contact("belt", normal=[0.0, 1.0], tangents=[1.0, 0.0], tangential_rate=-2.0, friction=0.5)
     >>> block = LinearSystem([1.0, 1.0], stiffness=[100.0, 0.0], force=[0.0, -10.0], contacts=[floor])
     >>> judged = sliding_stability(block, CompliantNormal(1e4))

@@ -31,6 +31,19 @@ class SlipOnset:
     ``resticks``         (k,) ends of steps in which a contact went from slip back to stick
     ``flag_changes``     number of steps in which a flag changed
     ``moves``            (m,) first step that ends with more than the given sliding velocity
+
+    A pull that grows by 1 N/s overcomes a friction limit of 5 N in the step after 5 s, see :func:`slip_onset`:
+
+    >>> from klapper.analysis import slip_onset
+    >>> from klapper.mechanics import Contact, LinearSystem, Ramp
+    >>> from klapper.schemes import Moreau
+    >>> from klapper.simulate import simulate
+    >>> table = Contact("table", normal=[0.0, 1.0], tangents=[1.0, 0.0], friction=0.5)
+    >>> pulled = LinearSystem([1.0, 1.0], force=Ramp([0.0, -10.0], [1.0, 0.0]), contacts=[table])
+    >>> run = simulate(pulled, 7.0, Moreau(0.5, compiled=False))
+    >>> onset = slip_onset(run, [0.5], run.velocity[:, :1])
+    >>> onset.last_reserve, onset.slips
+    (5.0, array([5.5]))
     """
 
     saturated: np.ndarray
@@ -50,6 +63,20 @@ def slip_onset(
 
     ``friction``  coefficients (m,)
     ``slip``      sliding velocities (s, m) [m/s] at the samples
+
+        saturation  |λ_T| ≥ μ λ_N − tolerance,   flag  slip,   velocity  |v_T| > speed
+
+    A pull that grows by 1 N/s overcomes a friction limit of 5 N in the step after 5 s:
+
+    >>> from klapper.analysis import slip_onset
+    >>> from klapper.mechanics import Contact, LinearSystem, Ramp
+    >>> from klapper.schemes import Moreau
+    >>> from klapper.simulate import simulate
+    >>> table = Contact("table", normal=[0.0, 1.0], tangents=[1.0, 0.0], friction=0.5)
+    >>> pulled = LinearSystem([1.0, 1.0], force=Ramp([0.0, -10.0], [1.0, 0.0]), contacts=[table])
+    >>> run = simulate(pulled, 7.0, Moreau(0.5, compiled=False))
+    >>> slip_onset(run, [0.5], run.velocity[:, :1]).slips
+    array([5.5])
     """
     if run.layout.tangential != 1:
         raise InvalidModel(f"the run has {run.layout.tangential} tangential directions; expected one.")

@@ -36,6 +36,14 @@ class StabilityChange:
 
     ``at``         the parameter; ``before`` and ``after`` the verdicts on both sides
     ``frequency``  [rad/s] of what grows there; nan if it is an end of existence
+
+    A stiffness of 1 − load vanishes at the load 1:
+
+    >>> from klapper.analysis import stability_over
+    >>> course = stability_over(lambda load: ([[1.0]], [[0.1]], [[1.0 - load]]), [0.0, 0.6, 1.2])
+    >>> change = course.changes[0]
+    >>> round(change.at, 6), change.before, change.after, change.kind
+    (1.0, 'stable', 'divergence', 'divergence')
     """
 
     at: float
@@ -58,6 +66,13 @@ class StabilityCourse:
     ``growth``     (a,) [1/s] largest real part; ``frequency`` (a,) [rad/s] of what grows fastest; nan: no equilibrium
     ``verdict``    (a,) "stable", "flutter", "divergence" or "none"
     ``changes``    where the verdict changes, rising
+
+    A stiffness of 1 − load vanishes at the load 1; at 1.2 the motion grows with s² + 0.1 s − 0.2 = 0, s = 0.4 1/s:
+
+    >>> from klapper.analysis import stability_over
+    >>> course = stability_over(lambda load: ([[1.0]], [[0.1]], [[1.0 - load]]), [0.0, 0.6, 1.2])
+    >>> round(course.critical, 6), float(course.growth[-1].round(9))
+    (1.0, 0.4)
     """
 
     x: np.ndarray
@@ -85,6 +100,14 @@ class BorderCurve:
     ``kind``       "flutter" or "divergence": what is unstable beside it; "existence": there the equilibrium ends
     ``points``     (p, 2), x and y, in order; the first and the last are the same if the curve is closed
     ``frequency``  (p,) [rad/s] of what grows there; nan on borders of existence
+
+    A stiffness x − y vanishes where x = y:
+
+    >>> from klapper.analysis import stability_map
+    >>> plane = stability_map(lambda x, y: ([[1.0]], [[0.1]], [[x - y]]), [0.5, 1.5, 2.5], [1.0, 2.0])
+    >>> border = plane.curves[0]
+    >>> border.kind, border.points.round(6).tolist()
+    ('divergence', [[1.0, 1.0], [1.5, 1.5], [2.0, 2.0]])
     """
 
     kind: str
@@ -105,6 +128,13 @@ class StabilityMap:
     ``verdict``    (b, a) "stable", "flutter", "divergence", or "none" where there is no equilibrium
     ``boundary``   (b,): for every y the smallest x at which a stable motion becomes unstable or back; nan if none
     ``curves``     all borders between stable and unstable, and those of existence
+
+    A stiffness x − y is negative where x < y:
+
+    >>> from klapper.analysis import stability_map
+    >>> plane = stability_map(lambda x, y: ([[1.0]], [[0.1]], [[x - y]]), [0.5, 1.5, 2.5], [1.0, 2.0])
+    >>> plane.verdict[0].tolist(), plane.boundary.round(6)
+    (['divergence', 'stable', 'stable'], array([1., 2.]))
     """
 
     x: np.ndarray
@@ -184,7 +214,7 @@ def stability_over(
     ``neutral``   growth [1/s] that still counts as none; None: 1e-12 of the largest eigenvalue
     ``progress``  show how many values are done; None: on a terminal
 
-    >>> from klapper.analysis import stability
+    >>> from klapper.analysis import stability_over
     >>> course = stability_over(lambda load: ([[1.0]], [[0.1]], [[1.0 - load]]), [0.0, 0.6, 1.2])
     >>> [(round(change.at, 9), change.after) for change in course.changes]
     [(1.0, 'divergence')]
@@ -228,6 +258,13 @@ def stability_map(
     ``accuracy``  of the borders on the edges of the grid, in parts of their length; 1e-6 where the equilibrium ends
     ``neutral``   growth [1/s] that still counts as none; None: 1e-12 of the largest eigenvalue
     ``progress``  show how many points are done; None: on a terminal
+
+    A stiffness x − y is negative where x < y:
+
+    >>> from klapper.analysis import stability_map
+    >>> plane = stability_map(lambda x, y: ([[1.0]], [[0.1]], [[x - y]]), [0.5, 1.5, 2.5], [1.0, 2.0])
+    >>> plane.curves[0].kind, plane.boundary.round(6)
+    ('divergence', array([1., 2.]))
     """
     xs, ys = _rising(x, "x"), _rising(y, "y")
     grid = _Grid(xs, ys, Judge(judge, neutral), accuracy)

@@ -40,6 +40,16 @@ class StateChange:
     ``impact``    the impact, with its impulses and its books
     ``after``     the contact state after it, with the contact forces (m, 1 + d) [N] at that moment
     ``position``  (n,) [m], which stays; ``velocity`` (n,) [m/s] after the impact
+
+    A cart of 1 kg hits with 2 m/s another one that leans on a wall, and stops: 2 J are lost.
+
+    >>> from klapper.analysis import change_of_state, minimal_coordinates
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> buffer, wall = Contact("buffer", normal=[-1.0, 1.0]), Contact("wall", normal=[0.0, -1.0])
+    >>> leaning = minimal_coordinates(LinearSystem([1.0, 1.0], contacts=[buffer, wall]), closed=["wall"])
+    >>> change = change_of_state(leaning, [0.0, 0.0], [2.0, 0.0], joins=["buffer"])
+    >>> round(change.loss, 9), change.joined, change.velocity.round(9)
+    (2.0, ('buffer',), array([0., 0.]))
     """
 
     before: ContactState
@@ -105,7 +115,8 @@ def change_of_state(
 
     Two carts, the first one hits the second, which leans on a wall; nothing rebounds:
 
-    >>> from klapper.mechanics import Contact
+    >>> from klapper.analysis import change_of_state, minimal_coordinates
+    >>> from klapper.mechanics import Contact, LinearSystem
     >>> carts = LinearSystem([1.0, 1.0], stiffness=[0.0, 50.0], contacts=[
     ...     Contact("buffer", normal=[-1.0, 1.0]), Contact("wall", normal=[0.0, -1.0])])
     >>> leaning = minimal_coordinates(carts, closed=["wall"])

@@ -36,6 +36,11 @@ class StaticState:
     ``constraint_forces``  Λ (p,) [N], positive along ∇Φ
     ``residual``           of the equations, in units of the forces and lengths that occur
     ``rounds``             of Newton's method
+
+    >>> from klapper.analysis import static_state
+    >>> from klapper.mechanics import LinearSystem
+    >>> static_state(LinearSystem([1.0], stiffness=[4.0], force=[8.0])).position
+    array([2.])
     """
 
     factor: float
@@ -55,6 +60,15 @@ class StaticProblem:
 
     A problem with more unknown forces, such as those of contact, keeps the same methods: path followers ask for no more
     than ``start``, ``solved_at``, ``solved``, and the residual with its derivatives.
+
+    A spring of 4 N/m under s times 8 N:
+
+    >>> import numpy as np
+    >>> from klapper.analysis import StaticProblem
+    >>> from klapper.mechanics import LinearSystem
+    >>> problem = StaticProblem(LinearSystem([1.0], stiffness=[4.0], force=[8.0]))
+    >>> problem.residual(np.array([1.0]), 0.5).value  # 0.5 · 8 − 4 · 1
+    array([0.])
     """
 
     def __init__(self, system: System, time: float | None = None) -> None:

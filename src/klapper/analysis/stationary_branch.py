@@ -43,6 +43,16 @@ class StationaryBranch:
     ``events``      in the order met
     ``finished``    False if it was interrupted
     ``time``        [s] at which changing loads were frozen
+
+    Rotation takes stiffness away, k = 100 − s²; under 0.36 N a gap of 0.01 m closes at s = 8 rad/s, where k = 36 N/m:
+
+    >>> from klapper.analysis import follow_stationary
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> stop = Contact("stop", normal=[1.0], gap=0.01)
+    >>> turning = lambda speed: LinearSystem([1.0], stiffness=[100.0 - speed**2], force=[-0.36], contacts=[stop])
+    >>> branch = follow_stationary(turning, 0.0, 9.0, steps=5)
+    >>> branch.named("closes").round(9), branch.position[-1].round(9)
+    (array([8.]), array([-0.01]))
     """
 
     family: Callable[[float], LinearSystem]
@@ -123,7 +133,8 @@ def follow_stationary(
     A mass is pressed onto a stop by 5 N while its stiffness is taken away by rotation; the stop holds it through the
     critical speed of 10 rad/s:
 
-    >>> from klapper.mechanics import Contact
+    >>> from klapper.analysis import follow_stationary
+    >>> from klapper.mechanics import Contact, LinearSystem
     >>> stop = Contact("stop", 0.02, [1.0])
     >>> turning = lambda speed: LinearSystem([1.0], stiffness=[100.0 - speed**2], force=[-5.0], contacts=[stop])
     >>> branch = follow_stationary(turning, 0.0, 20.0, steps=30)

@@ -33,6 +33,10 @@ class StationaryEvent:
     "unbounded"            the state grows without bound
     "lost", "resumed"      nothing continues the branch; another one was found
     "end"                  why, in ``name``
+
+    >>> from klapper.analysis import StationaryEvent
+    >>> print(StationaryEvent("closes", 8.0, "stop"))
+    8: 'stop' closes
     """
 
     kind: Kind

@@ -46,7 +46,8 @@ def stationary_state(system: LinearSystem, *, time: float | None = None) -> Equi
 
     A mass of 1 kg hangs on a spring over a floor that it reaches before the spring carries it:
 
-    >>> from klapper.mechanics import Contact
+    >>> from klapper.analysis import stationary_state
+    >>> from klapper.mechanics import Contact, LinearSystem
     >>> mass = LinearSystem([1.0], stiffness=[100.0], force=[-9.81], contacts=[Contact("floor", 0.05, [1.0])])
     >>> rest = stationary_state(mass)
     >>> rest.position.item(), rest.forces[0, 0].round(9).item(), rest.convex
@@ -71,7 +72,8 @@ def stationary_states(system: LinearSystem, *, time: float | None = None) -> tup
 
     Pressed onto a stop by a load, and turning faster than its critical speed of 10 rad/s, a mass has two:
 
-    >>> from klapper.mechanics import Contact
+    >>> from klapper.analysis import stationary_states
+    >>> from klapper.mechanics import Contact, LinearSystem
     >>> stop = Contact("stop", 0.02, [1.0])
     >>> turning = LinearSystem([1.0], stiffness=[100.0 - 15.0**2], force=[-5.0], contacts=[stop])
     >>> for state in stationary_states(turning):

@@ -21,6 +21,16 @@ class HarmonicCurve:
 
     ``balance``  the equations, with the flexibility of what is left out kept along the curve
     ``curve``    the curve in the unknowns and the frequency
+
+    A pad that can carry 2 N holds a mass that is shaken by 1 N, at every frequency:
+
+    >>> from klapper.analysis import follow_harmonic
+    >>> from klapper.mechanics import FrictionElement, Harmonic, LinearSystem
+    >>> pad = FrictionElement("pad", tangents=[[1.0]], limit=2.0)
+    >>> mass = LinearSystem([1.0], stiffness=[1.0], force=Harmonic([1.0], 1.5), contacts=[pad])
+    >>> curve = follow_harmonic(mass, 0.1, 0.2, harmonics=1, step=0.5, largest=1.0)
+    >>> curve.shares("pad")[-1].tolist()  # open, sticks, slips
+    [0.0, 1.0, 0.0]
     """
 
     balance: Balance

@@ -64,6 +64,16 @@ def follow_harmonic(
     ``progress`` show how many responses there are; None: on a terminal
 
     Ctrl-C ends the curve early and keeps what there is.
+
+    A pad that can carry 2 N holds a mass that is shaken by 1 N, at every frequency:
+
+    >>> from klapper.analysis import follow_harmonic
+    >>> from klapper.mechanics import FrictionElement, Harmonic, LinearSystem
+    >>> pad = FrictionElement("pad", tangents=[[1.0]], limit=2.0)
+    >>> mass = LinearSystem([1.0], stiffness=[1.0], force=Harmonic([1.0], 1.5), contacts=[pad])
+    >>> curve = follow_harmonic(mass, 0.1, 0.2, harmonics=1, step=0.5, largest=1.0)
+    >>> curve.frequencies[[0, -1]].round(9), curve.amplitude("q1").round(9).max()
+    (array([0.1, 0.2]), np.float64(0.0))
     """
     first = number(begin, "begin", "numbers above 0, in Hz", above=0.0)
     last = number(end, "end", "numbers above 0, in Hz", above=0.0)

@@ -25,7 +25,14 @@ _HARDER, _FINEST = 0.3, 0.97  # factors of the compliance from one to the next
 
 
 class NoBalance(RuntimeError):
-    """No balance was found near the guess."""
+    """No balance was found near the guess: :func:`harmonic_response` and :func:`follow_harmonic` may raise it.
+
+    It says at which frequency, and what to try. A curve that was found elsewhere gives a guess, ``start``.
+
+    >>> from klapper.analysis import NoBalance
+    >>> issubclass(NoBalance, RuntimeError)
+    True
+    """
 
 
 def balanced(balance: Balance, omega: float, guess: np.ndarray | None = None) -> np.ndarray:

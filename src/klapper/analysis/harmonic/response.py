@@ -36,6 +36,15 @@ class HarmonicResponse:
     ``frequency``  of the forcing [Hz]
     ``balance``    the equations that it solves
     ``unknowns``   their solution: the contact forces in harmonics
+
+    In its resonance an oscillator of 1 kg and 1 N/m with 0.5 N s/m moves by F/(d ω) under 1 N:
+
+    >>> from klapper.analysis import harmonic_response
+    >>> from klapper.mechanics import Harmonic, LinearSystem
+    >>> oscillator = LinearSystem([1.0], damping=[0.5], stiffness=[1.0], force=Harmonic([1.0], 1.0))
+    >>> response = harmonic_response(oscillator, harmonics=1)
+    >>> round(response.amplitude("q1"), 6), round(response.omega, 9)
+    (2.0, 1.0)
     """
 
     frequency: float

@@ -43,7 +43,8 @@ def harmonic_response(
     Friction converges to the exact motion as harmonics are added. A rigid stop without friction conserves energy in
     harmonic balance: it converges to the motion with restitution 1, whatever the contact says.
 
-    >>> from klapper.mechanics import FrictionElement, Harmonic
+    >>> from klapper.analysis import harmonic_response
+    >>> from klapper.mechanics import FrictionElement, Harmonic, LinearSystem
     >>> pad = FrictionElement("pad", tangents=[[1.0]], limit=0.3)
     >>> mass = LinearSystem([1.0], stiffness=[1.0], force=Harmonic([1.0], 1.5), contacts=[pad])
     >>> round(harmonic_response(mass, harmonics=40).amplitude("q1"), 2)  # Den Hartog 1931: 0.7211

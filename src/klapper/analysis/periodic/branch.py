@@ -32,6 +32,18 @@ class Bifurcation:
     ``contact``    by which it happens, "" if by none
     ``accuracy``   estimated error of the point, in parts of the range of parameters and of the size of the motion
     ``other``      tangent of the branch that crosses at a branch point
+
+    x'' + x' + x = cos Ωt has the amplitude 1 at Ω = 1 rad/s, where it grazes a stop at x = 1:
+
+    >>> from klapper.analysis import follow_periodic
+    >>> from klapper.mechanics import Contact, Harmonic, LinearSystem
+    >>> stop = Contact("stop", normal=[-1.0], gap=1.0, restitution=0.5)
+    >>> def driven(speed):
+    ...     force = Harmonic([1.0], speed)
+    ...     return LinearSystem([1.0], damping=[1.0], stiffness=[1.0], force=force, contacts=[stop])
+    >>> branch = follow_periodic(driven, None, 1.01, 0.999, step=0.5, largest=1.0, most=4)
+    >>> print(branch.bifurcations[0])
+    grazing of stop at 1
     """
 
     kind: str
@@ -55,6 +67,16 @@ class PeriodicBranch:
     ``parameters``    (k,)
     ``bifurcations``  in the order of the branch
     ``ended``         why it ended, in a sentence
+
+    x'' + x' + x = cos Ωt followed from Ω = 1 to 1.1 rad/s; the multipliers of its period have the size e^(−π/Ω):
+
+    >>> import numpy as np
+    >>> from klapper.analysis import follow_periodic
+    >>> from klapper.mechanics import Harmonic, LinearSystem
+    >>> driven = lambda speed: LinearSystem([1.0], damping=[1.0], stiffness=[1.0], force=Harmonic([1.0], speed))
+    >>> branch = follow_periodic(driven, None, 1.0, 1.1, step=0.5, largest=1.0)
+    >>> bool(abs(abs(branch.multipliers[-1, 0]) - np.exp(-np.pi / 1.1)) < 1e-9), bool(branch.stable.all())
+    (True, True)
     """
 
     family: Family

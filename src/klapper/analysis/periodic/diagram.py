@@ -31,7 +31,17 @@ _SAMPLES = 200  # per period, between which a section is looked for
 
 @dataclass(frozen=True, eq=False)
 class BifurcationDiagram:
-    """``values`` (v,) of the parameter, ``seen`` one array (k, …) for each of them, ``last`` the states at the end."""
+    """``values`` (v,) of the parameter, ``seen`` one array (k, …) for each of them, ``last`` the states at the end.
+
+    x'' + x' + x = cos Ωt, seen once per period: at Ω = 1 it is sin t, at Ω = 2 its velocity is 4/13:
+
+    >>> from klapper.analysis import bifurcation_diagram
+    >>> from klapper.mechanics import Harmonic, LinearSystem
+    >>> driven = lambda speed: LinearSystem([1.0], damping=[1.0], stiffness=[1.0], force=Harmonic([1.0], speed))
+    >>> seen = bifurcation_diagram(driven, [1.0, 2.0], settle=20, keep=1).seen
+    >>> [float((states[-1, 1] * 13.0).round(6)) for states in seen]
+    [13.0, 4.0]
+    """
 
     values: np.ndarray
     seen: tuple[np.ndarray, ...]
@@ -71,6 +81,15 @@ def bifurcation_diagram(
     ``progress``  show how many values are done; None: on a terminal
 
     Ctrl-C ends the diagram early and keeps what there is.
+
+    x'' + x' + x = cos t is x = sin t in the long run, and has the velocity 1 at the times 2π k:
+
+    >>> from klapper.analysis import bifurcation_diagram
+    >>> from klapper.mechanics import Harmonic, LinearSystem
+    >>> driven = lambda speed: LinearSystem([1.0], damping=[1.0], stiffness=[1.0], force=Harmonic([1.0], speed))
+    >>> values, velocities = bifurcation_diagram(driven, [1.0], settle=20, keep=2).scatter(1)
+    >>> velocities.round(6)
+    array([1., 1., 1.])
     """
     wanted = finite(values, "values")
     if wanted.ndim != 1 or len(wanted) == 0:

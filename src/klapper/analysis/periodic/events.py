@@ -17,6 +17,15 @@ class MotionEvent:
     ``kind``     "impact", "closes" (and stays), "opens", "sticks", "slips" (after sticking) or "turns" (slip reverses)
     ``speed``    [m/s] of approach before an impact, else 0
     ``impulse``  [N s] of an impact, normal; 0 else
+
+    A ball of 1 kg falls 1 m under 2 m/s², hits with 2 m/s after a second and leaves with half of that:
+
+    >>> from klapper.analysis import flow_map
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> floor = Contact("floor", normal=[1.0], restitution=0.5)
+    >>> event = flow_map(LinearSystem([1.0], force=[-2.0], position=[1.0], contacts=[floor]), 1.5).events[0]
+    >>> event.kind, round(event.time, 9), round(event.speed, 9), round(event.impulse, 9)
+    ('impact', 1.0, 2.0, 3.0)
     """
 
     time: float

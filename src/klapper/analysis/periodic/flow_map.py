@@ -33,6 +33,13 @@ class FlowMap:
 
     A start that the contacts hold (closed, or sticking) has neighbours only that they hold as well: the derivative
     takes any difference for the nearest one that is allowed.
+
+    Free flight for 3 s: q = q₀ + 3 v₀, v = v₀.
+
+    >>> from klapper.analysis import flow_map
+    >>> from klapper.mechanics import LinearSystem
+    >>> flow_map(LinearSystem([1.0], velocity=[2.0]), 3.0).derivative.round(9).tolist()
+    [[1.0, 3.0], [0.0, 1.0]]
     """
 
     start: State
@@ -49,6 +56,7 @@ def flow_map(
     ``scheme``  :class:`~klapper.schemes.PiecewiseExact` or :class:`~klapper.schemes.EventDriven` with Newton's law of
                 impact; default: the first one if it can treat the system
 
+    >>> from klapper.analysis import flow_map
     >>> from klapper.mechanics import Contact, LinearSystem
     >>> floor = Contact("floor", normal=[1.0], restitution=0.5)
     >>> ball = LinearSystem([1.0], force=[-2.0], position=[1.0], contacts=[floor])

@@ -84,6 +84,16 @@ def follow_periodic(
     ``progress``   show how many motions there are; None: on a terminal
 
     Ctrl-C ends the branch early and keeps what there is.
+
+    x'' + x' + x = cos Ωt, of velocity Ω²/((1 − Ω²)² + Ω²) at the times of full force:
+
+    >>> from klapper.analysis import follow_periodic
+    >>> from klapper.mechanics import Harmonic, LinearSystem
+    >>> driven = lambda speed: LinearSystem([1.0], damping=[1.0], stiffness=[1.0], force=Harmonic([1.0], speed))
+    >>> branch = follow_periodic(driven, None, 1.0, 2.0, step=0.5, largest=1.0)
+    >>> velocity = branch.values(lambda motion: motion.start.velocity[0])
+    >>> velocity[0].round(6), (velocity[-1] * 13.0).round(6)
+    (np.float64(1.0), np.float64(4.0))
     """
     first, last = number(start, "start"), number(end, "end")
     if first == last:

@@ -33,6 +33,14 @@ class PeriodicMotion:
     ``forcing``    period [s] of the forcing; None if nothing depends on time, then T was found
     ``shooting``, ``unknowns``  the equations that it solves, and their solution
     ``scheme``     by which it is integrated
+
+    x'' + x' + x = cos t ends in x = sin t:
+
+    >>> from klapper.analysis import periodic_motion
+    >>> from klapper.mechanics import Harmonic, LinearSystem
+    >>> motion = periodic_motion(LinearSystem([1.0], damping=[1.0], stiffness=[1.0], force=Harmonic([1.0], 1.0)))
+    >>> round(motion.period, 6), motion.start.velocity.round(6), motion.stable  # T = 2π s
+    (6.283185, array([1.]), True)
     """
 
     system: System

@@ -40,7 +40,16 @@ _CLOSED = 1e-6  # misses by integration up to which a motion counts as the one t
 
 
 class NoPeriodicMotion(RuntimeError):
-    """None was found near the guess."""
+    """No periodic motion was found near the guess; the text says why, and what to try.
+
+    >>> from klapper.analysis import periodic_motion
+    >>> from klapper.mechanics import LinearSystem
+    >>> falling = LinearSystem([1.0], force=[-1.0])
+    >>> periodic_motion(falling, period=1.0, settle=1)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    klapper.analysis.periodic.search.NoPeriodicMotion: No periodic motion of 'linear system' was found ...
+    """
 
 
 def periodic_motion(
@@ -69,6 +78,7 @@ def periodic_motion(
                    system
     ``tolerance``  of the last correction, in parts of the size of the motion
 
+    >>> from klapper.analysis import periodic_motion
     >>> from klapper.mechanics import Contact, Harmonic, LinearSystem
     >>> stop = Contact("stop", normal=[-1.0], restitution=0.8)
     >>> driven = LinearSystem([1.0], stiffness=[1.0], damping=[0.1], force=Harmonic([1.0], 2.2), contacts=[stop])

@@ -35,6 +35,7 @@ ROOMS = [
     "klapper.gallery",
     "klapper.studies",
     "klapper.progress",
+    "klapper.analysis",
 ]
 SOURCE = Path(klapper.__file__).parent
 

@@ -5,7 +5,8 @@
 picks places by the seed, evenly over the rooms, breaks each one in a copy of the source and runs the quick tests of its
 room until one fails: first those named like the module, then the others, the fastest first. Which test files enter
 which function is recorded once, on the unbroken copy: a file that never enters the broken function cannot notice it and
-is left out. Compiled kernels cannot be watched: there every file of the room counts, and kernels are compiled anew.
+is left out. Compiled kernels cannot be watched, and what runs while
+tests are collected serves them all: there every file of the room counts. Broken kernels are compiled anew.
 
 ``record.json`` in the folder keeps every verdict, so that an interrupted run goes on where it was. ``--again`` copies
 the tests anew and tries the survivors once more.
@@ -26,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.mutation_sites import Site, broken, chosen
-from tools.mutation_watch import announcing
+from tools.mutation_watch import COLLECTION, UNHEARD, announcing
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 120.0  # s beyond ten times the usual duration: then the tests hang
@@ -81,6 +82,8 @@ def watched(room: str, folder: Path) -> dict[str, Any]:
             if file.parent.name != "kernels":
                 name = file.relative_to(source).as_posix()
                 replaced(file, announcing(name, file.read_text(encoding="utf-8")).encode())
+        package = source / "klapper" / "__init__.py"
+        replaced(package, package.read_bytes() + UNHEARD.encode())
         tested(source, ["-p", "tools.mutation_watch", f"tests/{room}"], ENTERED=str(answer))
     return json.loads(answer.read_text(encoding="utf-8"))
 
@@ -92,7 +95,7 @@ def candidates(site: Site, folder: Path, seen: dict[str, Any]) -> list[str]:
         file.relative_to(folder).as_posix() for file in (folder / "tests" / site.room).rglob("test_*.py")
     ]
     entry, entered = f"{site.file}:{site.function}", seen["entered"]
-    if site.function and not site.in_kernel:
+    if site.function and not site.in_kernel and entry not in entered.get(COLLECTION, ()):
         files = [file for file in files if file not in entered or entry in entered[file]]
     return sorted(files, key=lambda file: (f"test_{stem}.py" not in file, seen["seconds"].get(file, 0.0)))
 
@@ -140,7 +143,7 @@ def check(folder: Path, seed: int, count: int, *, again: bool) -> None:
     kept = folder / "record.json"
     record = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
     places = chosen(folder / "src", seed=seed, count=count)
-    for site in places:
+    for site in sorted(places, key=lambda site: site.in_kernel):  # those that compile last
         if site.name not in record or (again and record[site.name]["verdict"] == "survived"):
             record[site.name] = verdict(site, folder, watched(site.room, folder))
             kept.write_text(json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8")

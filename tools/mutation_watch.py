@@ -21,6 +21,10 @@ import pytest
 from tools.mutation_sites import first_line
 
 CALL = "_klapper_enters"
+COLLECTION = "while tests are collected"
+UNHEARD = (
+    f"\nimport builtins\nbuiltins.__dict__.setdefault('{CALL}', set().add)\n"  # in processes of their own
+)
 
 _entered: dict[str, set[str]] = defaultdict(set)
 _seconds: dict[str, float] = defaultdict(float)
@@ -43,7 +47,7 @@ def announcing(file: str, source: str) -> str:
 
 
 def pytest_configure() -> None:
-    setattr(builtins, CALL, _entered["collection"].add)
+    setattr(builtins, CALL, _entered[COLLECTION].add)
 
 
 @pytest.hookimpl(hookwrapper=True)

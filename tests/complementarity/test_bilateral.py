@@ -54,6 +54,11 @@ def test_a_duplicated_constraint_leaves_the_motion_unchanged():
     assert load + doubled.T @ solve(redundant).x == pytest.approx(load + rows.T @ solve(contact).x, abs=1e-9)
 
 
+def test_what_rests_needs_no_forces():
+    """Also where constraints repeat each other: nothing remains, and nothing is contradicted."""
+    assert bilateral_forces(np.ones((2, 2)), [0.0, 0.0]).tolist() == [0.0, 0.0]
+
+
 def test_contradicting_constraints_are_told():
     with pytest.raises(NoSolution, match="contradict each other"):
         bilateral_forces(np.ones((2, 2)), [1.0, 2.0])

@@ -36,6 +36,7 @@ ROOMS = [
     "klapper.studies",
     "klapper.progress",
     "klapper.analysis",
+    "klapper.view",
 ]
 SOURCE = Path(klapper.__file__).parent
 
@@ -109,6 +110,12 @@ def test_a_public_constant_is_explained_where_it_is_defined(room: str) -> None:
 @pytest.mark.parametrize("name", modules_with_examples())
 def test_the_examples_of_a_module_come_out_as_written(name: str) -> None:
     assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_the_example_of_the_package_comes_out_as_written() -> None:
+    found = doctest.testmod(klapper)
+    assert found.attempted > 0
+    assert found.failed == 0
 
 
 @pytest.mark.parametrize("room", ROOMS)

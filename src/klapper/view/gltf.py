@@ -40,6 +40,16 @@ def write_gltf(run: Run, path: str | Path, *, frames: int = FRAMES, exaggeration
 
     ``frames``        of the animation, over the whole run
     ``exaggeration``  of displacements of linear structures
+
+    >>> import tempfile
+    >>> from klapper.mechanics import LinearSystem
+    >>> from klapper.schemes import EventDriven
+    >>> from klapper.simulate import simulate
+    >>> from klapper.view import write_gltf
+    >>> run = simulate(LinearSystem([1.0], velocity=[2.0]), 3.0, EventDriven())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_gltf(run, f"{folder}/run.glb", frames=4).read_bytes()[:4]
+    b'glTF'
     """
     file = Path(path)
     if file.suffix != ".glb":

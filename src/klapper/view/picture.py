@@ -15,7 +15,16 @@ if TYPE_CHECKING:
 
 
 def read_picture(content: Any) -> Picture:
-    """The picture that was stored as plain data; :class:`ResultsError` if it is none."""
+    """The picture that a run carries as plain data, ``run.about["picture"]``; :class:`ResultsError` if it is none.
+
+    >>> from klapper.mechanics import LinearSystem
+    >>> from klapper.schemes import EventDriven
+    >>> from klapper.simulate import simulate
+    >>> from klapper.view import read_picture
+    >>> run = simulate(LinearSystem([1.0], velocity=[2.0], coordinates=["cart"]), 3.0, EventDriven())
+    >>> [part.name for part in read_picture(run.about["picture"]).parts]
+    ['cart', 'floor']
+    """
     try:
         return picture_from_plain(content)
     except InvalidModel as error:
@@ -26,6 +35,16 @@ def with_picture(run: Run, model: Any) -> Run:
     """The run with the picture of ``model``, for runs that have none or are to have another.
 
     A model is whatever offers a ``picture``: a system, a beam, a frame, a reduction.
+
+    >>> from dataclasses import replace
+    >>> from klapper.mechanics import LinearSystem
+    >>> from klapper.schemes import EventDriven
+    >>> from klapper.simulate import simulate
+    >>> from klapper.view import read_picture, with_picture
+    >>> cart = LinearSystem([1.0], velocity=[2.0], coordinates=["cart"])
+    >>> blind = replace(simulate(cart, 3.0, EventDriven()), about={})
+    >>> read_picture(with_picture(blind, cart).about["picture"]).parts[0].name
+    'cart'
     """
     offered = getattr(model, "picture", None)
     picture = None if offered is None else offered(float(run.time[-1]) if len(run) else 0.0)

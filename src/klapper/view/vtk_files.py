@@ -32,6 +32,17 @@ def write_vtk_series(
 
     ``frames``        their number, over the whole run
     ``exaggeration``  of displacements of linear structures
+
+    >>> import tempfile
+    >>> from klapper.mechanics import LinearSystem
+    >>> from klapper.schemes import EventDriven
+    >>> from klapper.simulate import simulate
+    >>> from klapper.view import write_vtk_series
+    >>> run = simulate(LinearSystem([1.0], velocity=[2.0]), 3.0, EventDriven())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = write_vtk_series(run, folder, frames=4)
+    ...     path.name, len(list(path.parent.glob("*.vtu")))
+    ('run.pvd', 4)
     """
     import meshio
 

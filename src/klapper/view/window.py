@@ -40,6 +40,15 @@ def show(
     ``frames``        between which the slider chooses
     ``exaggeration``  of displacements of linear structures
     ``screenshot``    file (.png) that is written instead of opening a window
+
+    Half-way, into a file (not executed with the other examples, since pyvista is an extra):
+
+    >>> from klapper.mechanics import LinearSystem
+    >>> from klapper.schemes import EventDriven
+    >>> from klapper.simulate import simulate
+    >>> from klapper.view import show
+    >>> run = simulate(LinearSystem([1.0], velocity=[2.0]), 3.0, EventDriven())
+    >>> _ = show(run, time=1.5, screenshot="half_way.png")  # doctest: +SKIP
     """
     pyvista = _pyvista()
     times = shown_times(run, frames)

@@ -40,6 +40,17 @@ def write_xdmf(run: Run, path: str | Path, *, frames: int = FRAMES, exaggeration
     """Write what a run looks like as ``path`` (.xdmf) with its arrays in ``path``.h5; the path of the XDMF file.
 
     The data are those of :func:`~klapper.view.write_vtk_series`, and so are ``frames`` and ``exaggeration``.
+
+    >>> import tempfile
+    >>> from klapper.mechanics import LinearSystem
+    >>> from klapper.schemes import EventDriven
+    >>> from klapper.simulate import simulate
+    >>> from klapper.view import write_xdmf
+    >>> run = simulate(LinearSystem([1.0], velocity=[2.0]), 3.0, EventDriven())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = write_xdmf(run, f"{folder}/run.xdmf", frames=4)
+    ...     sorted(file.name for file in path.parent.iterdir())
+    ['run.xdmf', 'run.xdmf.h5']
     """
     import h5py
 

@@ -130,9 +130,10 @@ def test_pivot_limit_is_reported():
         solve(LinearComplementarity(np.eye(3), -np.ones(3)), Lemke(max_pivots=1))
 
 
-def test_basis_outside_the_problem_is_refused():
-    with pytest.raises(InvalidProblem, match="only 2 unknowns"):
-        solve(LinearComplementarity(np.eye(2), -np.ones(2)), Lemke(basis=[2]))
+@pytest.mark.parametrize(("basis", "wrong"), [([2], 2), ([0, 5, 1], 5), ([-1, 1], -1)])
+def test_basis_outside_the_problem_is_refused(basis, wrong):
+    with pytest.raises(InvalidProblem, match=f"names unknown {wrong}, .* only 2 unknowns"):
+        solve(LinearComplementarity(np.eye(2), -np.ones(2)), Lemke(basis=basis))
 
 
 def test_exact_discs_are_refused_by_name():

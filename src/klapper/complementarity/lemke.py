@@ -86,8 +86,9 @@ class Lemke:
             if basis.dtype == bool and basis.shape != (n,):
                 raise InvalidProblem(f"basis has shape {basis.shape}, expected ({n},).")
             basis = basis if basis.dtype == bool else basis.astype(int)
-            if basis.dtype != bool and basis.size and (basis.min() < 0 or basis.max() >= n):
-                raise InvalidProblem(f"basis names unknown {basis.max()}, but there are only {n} unknowns.")
+            outside = basis[(basis < 0) | (basis >= n)] if basis.dtype != bool else basis[:0]
+            if outside.size:
+                raise InvalidProblem(f"basis names unknown {outside[0]}, but there are only {n} unknowns.")
             chosen[basis] = True
         elif start is not None:
             chosen = start > 0

@@ -271,8 +271,16 @@ def test_pseudo_inverse_is_cut_off_or_redistributed() -> None:
     assert not cut.exact and "A tangential" in cut.note
     assert handed_on.exact
     assert handed_on.forces == pytest.approx([-7.1, -7.9])
+    assert not handed_on.note
     below = PseudoInverse("clip").select(common_direction(-14.0, limits))
     assert below.exact and below.forces == pytest.approx([-7.0, -7.0])
+
+
+def test_what_is_cut_off_is_shared_by_the_others() -> None:
+    """An even share of 2.5 exceeds the limits 1 and 2; the remaining 7 are shared evenly by the two that can."""
+    found = PseudoInverse("redistribute").select(common_direction(-10.0, [1.0, 2.0, 9.0, 9.0]))
+    assert found.forces == pytest.approx([-1.0, -2.0, -3.5, -3.5])
+    assert not found.note
 
 
 def test_redistribution_that_fails_says_so() -> None:

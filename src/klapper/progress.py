@@ -162,7 +162,7 @@ def progress_for(wanted: bool | None, start: float, until: float) -> Progress:
 
 
 def tally_for(wanted: bool | None, total: int, what: str) -> Tally | Silent:
-    """A line that counts ``total`` pieces of work, shown when :func:`progress_for` would show one.
+    """A line that counts ``total`` pieces of ``what``, if it is ``wanted``; None: as :func:`progress_for` decides.
 
     >>> from klapper.progress import tally_for
     >>> type(tally_for(True, 100, "points")).__name__

@@ -81,6 +81,7 @@ def simulate(
 ) -> Run:
     """Integrate ``system`` from its start to the time ``until`` [s] and return the run.
 
+    ``scheme``     of :mod:`klapper.schemes`, e.g. ``Moreau(1e-3)``
     ``every``      save every so many steps; None: every step, fewer if that would take more than 400 MB
     ``store``      folder for the run; if it holds the beginning of the same run, that is resumed, and if it holds the
                    finished run, that is returned

@@ -132,7 +132,7 @@ class Scene:
 
 
 def frame_times(run: Run, frames: int = FRAMES) -> np.ndarray:
-    """(f,) [s] equal distances over the whole run; one frame if it has one sample.
+    """(f,) [s] ``frames`` at equal distances over the whole run; one frame if it has one sample.
 
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.report import frame_times
@@ -168,7 +168,7 @@ def moved(outline: Any, x: Any, y: Any, angle: Any = 0.0) -> np.ndarray:
 
 
 def rectangle(width: float, height: float) -> np.ndarray:
-    """(4, 2) [m] the corners of a rectangle about the origin.
+    """(4, 2) [m] the corners of a rectangle of ``width`` and ``height`` [m] about the origin.
 
     >>> from klapper.report import rectangle
     >>> rectangle(0.2, 0.1).tolist()

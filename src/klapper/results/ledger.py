@@ -29,7 +29,14 @@ TITLES = {
 
 @dataclass(frozen=True, eq=False)
 class Ledger:
-    """Energies over time, each (s,) in J; ``time`` (s,) in s, ``step`` (s,) number of the step.
+    """Energies over the s samples of a run, each (s,) in J.
+
+        kinetic + potential + damping + friction + impact + numerical − loads = its value at the start
+
+    ``time``                      (s,) [s], ``step`` (s,) number of the step
+    ``kinetic``, ``potential``    present values
+    ``loads``                     work put in since the start
+    ``damping``, ``friction``, ``impact``, ``numerical``  lost since the start, the last one by the scheme
 
     A ball of 1 kg hits the floor with 5 m/s and leaves with 3 m/s: ½ (25 − 9) J are lost in the impact.
 

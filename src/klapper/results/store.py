@@ -234,7 +234,7 @@ class PartStore:
 
 
 def read(path: str | Path) -> Run:
-    """The run in a file, or in a folder, where it may be unfinished: then its status is "interrupted".
+    """The run in the file ``path``, or in a folder, where it may be unfinished: then its status is "interrupted".
 
     >>> import tempfile
     >>> from klapper.mechanics import LinearSystem

@@ -120,7 +120,7 @@ class Scenario:
 
 
 def read_scenario(path: str | Path, *, allow: Sequence[str | Path] = ()) -> Scenario:
-    """The scenario in a file; :class:`ScenarioError` in one sentence if it is none.
+    """The scenario in the file ``path`` (.toml); :class:`ScenarioError` in one sentence if it is none.
 
     ``allow``  folders, besides that of the file, whose files it may name
 

@@ -42,7 +42,7 @@ class Ordinary(EventDriven):
 
         J_Nᵀ v⁺ = 0 where contacts are closed,   J_Nᵀ v̇ = 0 as long as λ_N > 0
 
-    A ball that hits the floor stays there; its 5 kg m/s go into it:
+    The options are those of :class:`EventDriven`. A ball that hits the floor stays there; its 5 kg m/s go into it:
 
     >>> from klapper.mechanics import Contact, LinearSystem
     >>> from klapper.schemes import Ordinary

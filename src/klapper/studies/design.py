@@ -37,7 +37,7 @@ class Design:
 
 
 def grid(low: float, high: float, count: int, *, log: bool = False) -> list[float]:
-    """``count`` values from ``low`` to ``high``, evenly spaced, or evenly spaced in their logarithm.
+    """``count`` values from ``low`` to ``high``, evenly spaced, or with ``log`` evenly spaced in their logarithm.
 
     >>> from klapper.studies import grid
     >>> grid(0.0, 1.0, 3)
@@ -54,7 +54,7 @@ def grid(low: float, high: float, count: int, *, log: bool = False) -> list[floa
 
 
 def listed(columns: Mapping[str, Sequence[Any]]) -> Design:
-    """The points themselves: the k-th point takes the k-th value of every column.
+    """The points themselves: the k-th point takes the k-th value of each of the ``columns``.
 
     >>> from klapper.studies import listed
     >>> listed({"A": [0.9, 0.05], "B": [0.11, 3.0]}).columns["B"]
@@ -81,7 +81,9 @@ def combined(axes: Mapping[str, Sequence[Any]]) -> Design:
 
 
 def sobol(ranges: Mapping[str, tuple[float, float]], count: int, *, seed: int = 0) -> Design:
-    """``count`` points of a scrambled Sobol sequence in the box; powers of two fill it best.
+    """``count`` points of a scrambled Sobol sequence in the box of ``ranges``; powers of two fill it best.
+
+    ``ranges``  (low, high) by parameter; ``seed`` of the scrambling
 
     >>> from klapper.studies import sobol
     >>> column = sobol({"A": (0.0, 4.0)}, 8, seed=1).columns["A"]
@@ -99,6 +101,8 @@ def sobol(ranges: Mapping[str, tuple[float, float]], count: int, *, seed: int = 
 
 def latin_hypercube(ranges: Mapping[str, tuple[float, float]], count: int, *, seed: int = 0) -> Design:
     """``count`` points, exactly one in each of ``count`` equal slices of every range.
+
+    ``ranges``  (low, high) by parameter; ``seed`` of the random numbers
 
     >>> from klapper.studies import latin_hypercube
     >>> column = latin_hypercube({"A": (0.0, 4.0)}, 4, seed=1).columns["A"]

@@ -29,6 +29,7 @@ class EventDriven(Phased):
     """Events located to round-off, smooth motion to ``tolerance``.
 
         ẏ = (B v, v̇(t, q, v)) between events                                         Waltersberger (4.58), (4.59)
+
     ``method``  "dop853" (order 8), "rk45" (order 5), or "radau" (order 5, for stiff motion). Where sliding in space is
                 so slow that friction turns it faster than an explicit method can follow, "radau" takes the step
 

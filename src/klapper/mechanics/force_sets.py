@@ -98,9 +98,10 @@ def closed_forces(
     )
     unscaled = np.where(scale > 0.0, scale, 1.0)
     given = np.zeros(p) if constraint_force is None else constraint_force
-    forces = np.concatenate([force[normal, 0], (force[:, 1:] / unscaled)[patch].ravel(), given])
+    rubbing = force[:, 1:] / unscaled
+    forces = np.concatenate([force[normal, 0], rubbing[patch].ravel(), given])
     patches = m + np.arange(s * d).reshape(s, d) if d else np.zeros((0, 1), dtype=int)
-    sense = _senses(directions, v, slip * scale, speed, state, force[:, 1:])[patch] if d else np.zeros((0, 1))
+    sense = _senses(directions, v, slip * scale, speed, state, rubbing)[patch] if d else np.zeros((0, 1))
     names = _names(system, contact, normal, patch)
     mass, load, held = None, None, None
     if np.any(sense) and m:
@@ -212,7 +213,10 @@ def _senses(
     state: np.ndarray | None,
     friction: np.ndarray,
 ) -> np.ndarray:
-    """Unit vectors (k, d) of sliding, zero where a contact sticks; from the friction force where it just begins."""
+    """Unit vectors (k, d) of sliding, zero where a contact sticks; from the friction force where it just begins.
+
+    ``slip`` and ``friction`` (k, d) in the scaled directions of anisotropic contacts, in which they are opposite.
+    """
     terms = abs(directions.tangential).T @ np.abs(v) + np.abs(directions.tangential_rate)
     moves = speed > _AT_REST * terms.reshape(slip.shape).max(axis=1, initial=0.0)
     along = np.where(moves[:, None], slip, 0.0)

@@ -3,9 +3,9 @@
     python -m tools.mutation --seed 1 --count 70 --folder out/mutation
 
 picks places by the seed, evenly over the rooms, breaks each one in a copy of the source and runs the quick tests of its
-room until one fails: first those named like the module, then the others, the fastest first. Which test files enter
-which function is recorded once, on the unbroken copy: a file that never enters the broken function cannot notice it and
-is left out. Compiled kernels cannot be watched, and what runs while
+room until one fails: first those named like the module, then the others, the fastest first, then those of other rooms
+that import the module. Which test files enter which function is recorded once, on the unbroken copy: a file that never
+enters the broken function cannot notice it and is left out. Compiled kernels cannot be watched, and what runs while
 tests are collected serves them all: there every file of the room counts. Broken kernels are compiled anew.
 
 ``record.json`` in the folder keeps every verdict, so that an interrupted run goes on where it was. ``--again`` copies
@@ -89,15 +89,19 @@ def watched(room: str, folder: Path) -> dict[str, Any]:
 
 
 def candidates(site: Site, folder: Path, seen: dict[str, Any]) -> list[str]:
-    """Test files of the room that may notice a change, those named like the module first, then the fastest first."""
-    stem = Path(site.file).stem
-    files = [
-        file.relative_to(folder).as_posix() for file in (folder / "tests" / site.room).rglob("test_*.py")
-    ]
+    """Test files that may notice a change: named like the module, others of the room (fastest first), other rooms'."""
+    stem, tests = Path(site.file).stem, folder / "tests"
+    files = [file.relative_to(folder).as_posix() for file in (tests / site.room).rglob("test_*.py")]
     entry, entered = f"{site.file}:{site.function}", seen["entered"]
     if site.function and not site.in_kernel and entry not in entered.get(COLLECTION, ()):
         files = [file for file in files if file not in entered or entry in entered[file]]
-    return sorted(files, key=lambda file: (f"test_{stem}.py" not in file, seen["seconds"].get(file, 0.0)))
+    files.sort(key=lambda file: (f"test_{stem}.py" not in file, seen["seconds"].get(file, 0.0)))
+    module = site.file.removesuffix(".py").replace("/", ".")
+    others = [
+        file for file in sorted(tests.rglob("test_*.py")) if site.room not in file.relative_to(tests).parts
+    ]
+    naming = [file for file in others if f"{module} " in file.read_text(encoding="utf-8")]
+    return files + [file.relative_to(folder).as_posix() for file in naming]
 
 
 def verdict(site: Site, folder: Path, seen: dict[str, Any]) -> dict[str, Any]:

@@ -45,6 +45,8 @@ ROOMS = (
     "scenario",
     "gallery",
     "gallery.example",
+    "view",
+    "progress",
 )
 
 

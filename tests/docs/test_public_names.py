@@ -123,3 +123,10 @@ def test_a_room_lists_its_names_once_and_has_them(room: str) -> None:
     offered = importlib.import_module(room)
     assert len(set(offered.__all__)) == len(offered.__all__)
     assert all(hasattr(offered, name) for name in offered.__all__)
+
+
+def test_one_page_lists_all_of_them() -> None:
+    """If this fails, ``python -m tools.public_names`` writes the page anew."""
+    from tools.public_names import PAGE, page
+
+    assert PAGE.read_text(encoding="utf-8") == page()

@@ -6,16 +6,9 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from klapper.analysis.attractor import (
-    Advance,
-    Section,
-    Stroboscope,
-    Trajectory,
-    advancing,
-    extrema,
-    find_attractor,
-    order_of_period,
-)
+from klapper.analysis.attractor import advancing, find_attractor
+from klapper.analysis.sampled_motion import Advance, Trajectory, extrema
+from klapper.analysis.section import Section, Stroboscope, order_of_period
 from klapper.mechanics import Contact, Harmonic, InvalidModel, LinearSystem, State
 from klapper.schemes import Moreau
 from klapper.simulate import simulate

@@ -190,7 +190,7 @@ def test_the_limit_cycle_attracts(sense: float, begin: str) -> None:
 @pytest.mark.slow
 def test_regularised_over_the_first_half_second() -> None:
     """The general scheme with rotation from the touching position: the extrema of the published integration."""
-    from klapper.analysis.attractor import extrema
+    from klapper.analysis.sampled_motion import extrema
 
     one = example(1.05)
     run = one.by_regularised(one.touching, 100.0, 0.5)

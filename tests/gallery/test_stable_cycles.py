@@ -10,7 +10,7 @@ from scipy.linalg import expm
 from scipy.optimize import brentq, fsolve
 
 from klapper.analysis import periodic_motion
-from klapper.analysis.attractor import Section
+from klapper.analysis.section import Section
 from klapper.analysis.shaken_incline import stationary_drift
 from klapper.gallery._rotor import Shaft
 from klapper.gallery._sliding_flow import SlidingFlow

@@ -1,15 +1,6 @@
 """Analyses of a model: stability, coexisting states, attractors, closed-form motions over maps of parameters."""
 
-from klapper.analysis.attractor import (
-    Attractor,
-    Section,
-    Stroboscope,
-    Trajectory,
-    advancing,
-    extrema,
-    find_attractor,
-    order_of_period,
-)
+from klapper.analysis.attractor import Attractor, advancing, find_attractor
 from klapper.analysis.coexistence import Branch, Coexistence, coexistence
 from klapper.analysis.critical_point import CriticalPoint
 from klapper.analysis.equilibrium import Equilibrium, NoEquilibrium
@@ -33,6 +24,8 @@ from klapper.analysis.periodic.flow_map import FlowMap, flow_map
 from klapper.analysis.periodic.follow import follow_periodic
 from klapper.analysis.periodic.motion import PeriodicMotion
 from klapper.analysis.periodic.search import NoPeriodicMotion, periodic_motion
+from klapper.analysis.sampled_motion import Trajectory, extrema
+from klapper.analysis.section import Section, Stroboscope, order_of_period
 from klapper.analysis.sliding_stability import SlidingEquilibrium, SlidingStability, sliding_stability
 from klapper.analysis.slip_onset import SlipOnset, slip_onset
 from klapper.analysis.stability_map import (

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sparse
 
-from klapper.analysis.attractor import Motion, Trajectory
+from klapper.analysis.sampled_motion import Motion, Trajectory
 from klapper.mechanics import InvalidModel, LinearSystem, State
 from klapper.mechanics.compliance import CompliantNormal
 

@@ -119,7 +119,8 @@ class Wedge:
         return np.sort(np.log(parts[1] / parts[0]) / duration)[::-1]
 
     def attractor(self, start: "State", patience: float) -> "Attractor":
-        from klapper.analysis.attractor import Section, find_attractor
+        from klapper.analysis.attractor import find_attractor
+        from klapper.analysis.section import Section
 
         below = self.judged.equilibrium.gap[self.loaded]
         flow = self.flow
@@ -562,7 +563,7 @@ def _draw_approach(figure: "Figure", *, one: Wedge, end: "Attractor", begin: "St
     """Return points: the motion whenever the more loaded contact passes its equilibrium inwards. Left: the less loaded
     gap over time; right: in the section, coloured by time, with the fixed point of the return map. The points turn
     about it and come nearer slowly, as its multipliers say: a complex pair close to the unit circle."""
-    from klapper.analysis.attractor import Section
+    from klapper.analysis.section import Section
     from klapper.gallery._sketch import BLUE, ORANGE
 
     figure.set_size_inches(9.0, 4.2)

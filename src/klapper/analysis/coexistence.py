@@ -69,6 +69,7 @@ class Branch:
 class Coexistence:
     """Which motions a state of rest admits.
 
+    ``problem``   the accelerations that were asked
     ``rest``      the branch on which nothing moves
     ``sliding``   all branches with a motion that exist for some load factor among the candidates tried
     ``tried``     number of candidates

@@ -56,6 +56,7 @@ def follow_load(
     ``longest``  arc length of a step at most, in units of that of the first one
     ``time``     [s] at which loads and supports that change are taken; the start of the system if not given
     ``start``    a state of rest to begin with; found at a load factor of zero if not given
+    ``newton``   how the equations are solved
 
     A shallow arch carries q (q − 1) (q − 2) N and snaps through at 2/√27 N; at q = 1 it carries nothing:
 

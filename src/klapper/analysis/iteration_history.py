@@ -50,7 +50,7 @@ class IterationHistory:
 
 
 def iteration_history(system: System, scheme: NestedProx, until: float) -> IterationHistory:
-    """The iterations of all steps from the start of ``system`` to the time ``until`` [s].
+    """The iterations of all steps of ``scheme`` from the start of ``system`` to the time ``until`` [s].
 
     Raises :class:`klapper.schemes.StepFailed` where a step has no answer.
 

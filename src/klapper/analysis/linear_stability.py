@@ -137,7 +137,7 @@ def critical_value(
 ) -> float:
     """The parameter between ``low`` and ``high`` at which the verdict changes from stable to unstable or back.
 
-    Bisection down to an interval of ``tolerance`` times the larger end.
+    ``judge`` gives the stability at a parameter. Bisection down to an interval of ``tolerance`` times the larger end.
 
     >>> from klapper.analysis import critical_value, stability
     >>> round(critical_value(lambda k: stability([[1.0]], None, [[k]]), -1.0, 2.0), 9)

@@ -24,7 +24,7 @@ _CUTS = 12  # halvings of a step after which it is given up
 
 @dataclass(frozen=True, eq=False)
 class LoadPath:
-    """States of rest in the order in which they were found, and the singular points between them.
+    """The ``states`` of rest of a ``system`` in the order in which they were found, ``critical`` points between them.
 
     A spring of 4 N/m under a half and under all of 8 N:
 
@@ -95,6 +95,7 @@ def static_state(
     ``factor``  of all loads at the end
     ``time``    [s] at which loads and supports that change are taken; the start of the system if not given
     ``start``   a state to begin with, the start of the system without loads if not given
+    ``newton``  how the equations are solved
 
     >>> from klapper.analysis import static_state
     >>> from klapper.continuum import Continuum, SaintVenantKirchhoff, Solid, Support, Traction, block

@@ -195,6 +195,7 @@ def mode_convergence(
 ) -> ModeConvergence:
     """Integrate ``system`` to the time ``until`` [s] with every number of modes, and compare with the richest.
 
+    ``counts``    numbers of modes; ``scheme`` integrates all of them
     ``reduce``    a reduction of :mod:`klapper.reduction`: modal, quasi_static, attachment, craig_bampton, …
     ``rows``      rows r (n,) of the full system by the names that the displacements r · q shall have
     ``contacts``  names of contacts whose gaps are compared; None: all if no rows are given, else none

@@ -62,7 +62,8 @@ def slip_onset(
     """When the contacts of a run with one tangential direction begin to slide.
 
     ``friction``  coefficients (m,)
-    ``slip``      sliding velocities (s, m) [m/s] at the samples
+    ``slip``      sliding velocities (s, m) [m/s] at the samples; above ``speed`` [m/s] they are seen
+    ``force_tolerance``  [N] by which friction may miss its limit and count as there
 
         saturation  |λ_T| ≥ μ λ_N − tolerance,   flag  slip,   velocity  |v_T| > speed
 

@@ -30,6 +30,7 @@ _SHOWN = 20
 class StationaryBranch:
     """Verified states along a parameter: k points of a system with n coordinates, m contacts, p constraints.
 
+    ``family``      parameter → system
     ``parameter``   (k,), in the order of the branch
     ``position``    (k, n) [m]
     ``forces``      (k, m, 1 + d) [N], normal and tangential

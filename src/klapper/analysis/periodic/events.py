@@ -12,7 +12,7 @@ KINDS = ("impact", "closes", "opens", "sticks", "slips", "turns")
 
 @dataclass(frozen=True)
 class MotionEvent:
-    """One contact at one instant.
+    """One ``contact`` at one instant ``time`` [s].
 
     ``kind``     "impact", "closes" (and stays), "opens", "sticks", "slips" (after sticking) or "turns" (slip reverses)
     ``speed``    [m/s] of approach before an impact, else 0

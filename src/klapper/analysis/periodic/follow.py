@@ -81,6 +81,7 @@ def follow_periodic(
                    the motion
     ``tolerance``  of points, in the same unit
     ``most``       number of motions after which to stop
+    ``scheme``     as for :func:`periodic_motion`
     ``progress``   show how many motions there are; None: on a terminal
 
     Ctrl-C ends the branch early and keeps what there is.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.contact import models
-from benchmarks.contact.page import Section, body
 from benchmarks.contact.programs import Found, asked, getfem, klapper
+from benchmarks.page import Section, body
 from benchmarks.tables import Table, duration
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from benchmarks.contact.page import Section, body
 from benchmarks.contact.programs import Found, asked, klapper, klapper_with_pardiso
+from benchmarks.page import Section, body
 from benchmarks.tables import Table, duration, ratio, verdict
 
 if TYPE_CHECKING:

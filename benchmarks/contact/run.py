@@ -10,17 +10,15 @@ is changed. What is not installed has no time in the tables.
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.contact import hertz, page, parts, patch, rings, search
-from benchmarks.contact.page import Section
-from benchmarks.machine import facts
+from benchmarks.contact import hertz, parts, patch, rings, search
+from benchmarks.page import Section, measure
 from benchmarks.sides import ROOT
 
 PAGE = ROOT / "docs" / "benchmarks_contact.md"
@@ -64,19 +62,10 @@ def write(
     output: Path,
     only: Sequence[str] | None = None,
 ) -> None:
-    """Measure, print, and write each result to the page as soon as it is there."""
-    if quick and output == PAGE:
-        output = Path(tempfile.mkdtemp()) / PAGE.name
-    if not output.exists():
-        output.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(PAGE, output)
-    page.write(output, "machine", Section("\n".join(f"- {name}: {value}" for name, value in facts().items())))
-    for name in only or MEASUREMENTS:
-        section = MEASUREMENTS[name](quick=quick, getfem_python=getfem_python, pardiso_python=pardiso_python)
-        page.write(output, name, section)
-        console.print(f"[bold]{name}[/bold]")
-        console.print(section.words, markup=False, highlight=False)
-    console.print(f"written to {output}", soft_wrap=True, highlight=False)
+    """What the page says, or some of it; see :func:`benchmarks.page.measure`."""
+    programs = {"quick": quick, "getfem_python": getfem_python, "pardiso_python": pardiso_python}
+    sections = {name: partial(MEASUREMENTS[name], **programs) for name in only or MEASUREMENTS}
+    measure(PAGE, sections, pictures="contact", quick=quick, console=console, output=output)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.contact.page import Section, body
 from benchmarks.contact.programs import Found, asked, klapper
 from benchmarks.measure import growth_exponent
+from benchmarks.page import Section, body
 from benchmarks.tables import Table, duration
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.continuum.page import Section, body
 from benchmarks.continuum.programs import (
     PEERS,
     Found,
@@ -20,6 +19,7 @@ from benchmarks.continuum.programs import (
     up_to,
 )
 from benchmarks.measure import growth_exponent
+from benchmarks.page import Section, body
 from benchmarks.tables import Table, duration, ratio, verdict
 
 if TYPE_CHECKING:

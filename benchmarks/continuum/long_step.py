@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.continuum.page import Section, body
 from benchmarks.continuum.programs import Found, asked, klapper, klapper_with_pardiso, unknowns, up_to
 from benchmarks.continuum.step import ITERATES
 from benchmarks.measure import growth_exponent
+from benchmarks.page import Section, body
 from benchmarks.tables import Table, duration
 
 if TYPE_CHECKING:

@@ -11,17 +11,15 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.continuum import assembly, long_step, page, step
-from benchmarks.continuum.page import Section
-from benchmarks.machine import facts
+from benchmarks.continuum import assembly, long_step, step
+from benchmarks.page import Section, measure
 from benchmarks.sides import ROOT
 
 PAGE = ROOT / "docs" / "benchmarks_continuum.md"
@@ -65,22 +63,19 @@ def write(
     only: Sequence[str] | None = None,
     largest: int = 310_000,
 ) -> None:
-    """Measure, print, and write each result to the page as soon as it is there."""
-    if quick and output == PAGE:
-        output = Path(tempfile.mkdtemp()) / PAGE.name
-    if not output.exists():
-        output.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(PAGE, output)
-    told = facts() | {
-        "processes that wanted to run": f"{os.getloadavg()[0]:.1f} in the minute before, by the load average"
-    }
-    page.write(output, "machine", Section("\n".join(f"- {name}: {value}" for name, value in told.items())))
-    for name in only or MEASUREMENTS:
-        section = MEASUREMENTS[name](quick=quick, peers_python=peers_python, largest=largest)
-        page.write(output, name, section)
-        console.print(f"[bold]{name}[/bold]")
-        console.print(section.words, markup=False, highlight=False)
-    console.print(f"written to {output}", soft_wrap=True, highlight=False)
+    """What the page says, or some of it; see :func:`benchmarks.page.measure`."""
+    asked = {"quick": quick, "peers_python": peers_python, "largest": largest}
+    measure(
+        PAGE,
+        {name: partial(MEASUREMENTS[name], **asked) for name in only or MEASUREMENTS},
+        pictures="continuum",
+        quick=quick,
+        console=console,
+        output=output,
+        machine={
+            "processes that wanted to run": f"{os.getloadavg()[0]:.1f} in the minute before, by the load average"
+        },
+    )
 
 
 if __name__ == "__main__":

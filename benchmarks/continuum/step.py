@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from benchmarks.continuum.page import Section, body
 from benchmarks.continuum.programs import (
     Found,
     asked,
@@ -16,6 +15,7 @@ from benchmarks.continuum.programs import (
     unknowns,
     up_to,
 )
+from benchmarks.page import Section, body
 from benchmarks.tables import Table, duration
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.page import Section, body
 from benchmarks.sides import Answer
 from benchmarks.structures.clattering_rotor import SPEED, dense
-from benchmarks.structures.page import Section, body
 from benchmarks.structures.side import ask, clocked, serve
 from benchmarks.tables import Table, duration
 from klapper.gallery.rotor_clatter import settled

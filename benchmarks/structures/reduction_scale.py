@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.page import Section, body
 from benchmarks.sides import Answer
-from benchmarks.structures.page import Section, body
 from benchmarks.structures.plates import frequency_error, imported, write_files
 from benchmarks.structures.side import ask, clocked, serve
 from benchmarks.tables import Table, duration, verdict

@@ -9,18 +9,16 @@ docs/ is changed. Without Siconos the page says so in one sentence.
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.machine import facts
+from benchmarks.page import Section, measure
 from benchmarks.sides import ROOT
-from benchmarks.structures import equal_error, page, reduction_scale, speeds, steady_state, step_cost
-from benchmarks.structures.page import Section
+from benchmarks.structures import equal_error, reduction_scale, speeds, steady_state, step_cost
 
 PAGE = ROOT / "docs" / "benchmarks_structures.md"
 MEASUREMENTS: dict[str, Callable[..., Section]] = {
@@ -52,20 +50,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def write(
     siconos_python: str, *, quick: bool, console: Console, output: Path, only: Sequence[str] | None = None
 ) -> None:
-    """Measure, print, and write each result to the page as soon as it is there."""
-    if quick and output == PAGE:
-        output = Path(tempfile.mkdtemp()) / PAGE.name
-    if not output.exists():
-        output.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(PAGE, output)
-    page.write(output, "machine", Section("\n".join(f"- {name}: {value}" for name, value in facts().items())))
-    for name in only or MEASUREMENTS:
-        peers = {"siconos_python": siconos_python} if name in WITH_PEERS else {}
-        section = MEASUREMENTS[name](quick=quick, **peers)
-        page.write(output, name, section)
-        console.print(f"[bold]{name}[/bold]")
-        console.print(section.words, markup=False, highlight=False)
-    console.print(f"written to {output}", soft_wrap=True, highlight=False)
+    """What the page says, or some of it; see :func:`benchmarks.page.measure`."""
+    peers = {name: {"siconos_python": siconos_python} for name in WITH_PEERS}
+    sections = {
+        name: partial(MEASUREMENTS[name], quick=quick, **peers.get(name, {})) for name in only or MEASUREMENTS
+    }
+    measure(PAGE, sections, pictures="structures", quick=quick, console=console, output=output)
 
 
 if __name__ == "__main__":

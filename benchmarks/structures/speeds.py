@@ -17,8 +17,8 @@ import numpy as np
 import scipy.linalg
 
 from benchmarks.measure import growth_exponent
+from benchmarks.page import Section, body
 from benchmarks.sides import Answer
-from benchmarks.structures.page import Section, body
 from benchmarks.structures.side import ask, clocked, serve
 from benchmarks.tables import Table, duration, verdict
 from klapper.analysis.rotor import growth

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.page import Section, body
 from benchmarks.sides import Answer, Side, SideFailed
 from benchmarks.structures.clattering_rotor import STEPS_PER_TURN, ClatteringRotor, shipped
-from benchmarks.structures.page import Section, body
 from benchmarks.structures.side import ask
 from benchmarks.tables import Table, duration, verdict
 

@@ -16,10 +16,10 @@ import numpy as np
 from numba import njit
 
 from benchmarks.measure import growth_exponent
+from benchmarks.page import Section, body
 from benchmarks.sides import Answer
 from benchmarks.structures import klapper_rotor
 from benchmarks.structures.clattering_rotor import STEPS_PER_TURN, shipped
-from benchmarks.structures.page import Section, body
 from benchmarks.structures.plates import imported, write_files
 from benchmarks.structures.side import ask, clocked, serve, stepping_seconds
 from benchmarks.tables import Table, duration

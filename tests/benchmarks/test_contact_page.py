@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.contact import hertz, klapper_side, models, parts, patch, problem, run
-from benchmarks.contact.page import Section
 from benchmarks.contact.programs import Found
+from benchmarks.page import Section
 from rich.console import Console
 
 

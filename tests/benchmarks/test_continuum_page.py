@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from benchmarks.continuum import klapper_side, long_step, problem, programs, run
 from benchmarks.continuum.programs import Found
-from benchmarks.structures.page import Section
+from benchmarks.page import Section
 from rich.console import Console
 
 from klapper.continuum import Continuum

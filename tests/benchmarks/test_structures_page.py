@@ -3,8 +3,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.structures import page, run
-from benchmarks.structures.page import Section
+from benchmarks.page import Section, write
+from benchmarks.structures import run
 from rich.console import Console
 
 from benchmarks import run as everything
@@ -72,7 +72,7 @@ def test_a_page_without_marks_is_refused(tmp_path: Path) -> None:
     bare = tmp_path / "bare.md"
     bare.write_text("nothing here", encoding="utf-8")
     with pytest.raises(ValueError, match=r"bare\.md has no marks <!-- speeds -->"):
-        page.write(bare, "speeds", Section("words"))
+        write(bare, "speeds", Section("words"), pictures="structures")
 
 
 def test_the_bench_runs_structures_alone(tmp_path: Path, measured: list[dict[str, Any]]) -> None:

@@ -90,8 +90,8 @@ def test_masses_and_static_start_of_the_halves() -> None:
     assert high.sag_of_the_thesis == pytest.approx(-1.962e-9, rel=1e-12)
     assert low.sag == pytest.approx(-8 * 9.81 * 0.05 / (2e6 + 0.005e6), rel=1e-5)  # linear in the angle
     assert low.locked_in_friction == pytest.approx(0.1957, abs=5e-5)
-    np.testing.assert_allclose(low.frequencies, [500.0, 790.6, 12247.0], rtol=1e-4)
-    np.testing.assert_allclose(high.frequencies, [15811.0, 25000.0, 387298.0], rtol=1e-4)
+    np.testing.assert_allclose(low.angular_frequencies, [500.0, 790.6, 12247.0], rtol=1e-4)
+    np.testing.assert_allclose(high.angular_frequencies, [15811.0, 25000.0, 387298.0], rtol=1e-4)
     assert high.critical_step == pytest.approx(5.16e-6, abs=5e-9)
     with pytest.raises(InvalidModel, match="halves need more"):
         Halves(Block(1.0, 0.1, 16.0, inertia=0.5), LOW)

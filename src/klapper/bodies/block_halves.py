@@ -32,7 +32,7 @@ class Coupling:
 
     ``stiffness`` c_T [N/m] and ``turning_stiffness`` c_R [N m/rad], both above 0; ``damping`` d_T [N s/m] and
     ``turning_damping`` d_R [N m s/rad]. The halves move against each other with the angular frequencies √(c/m) of
-    :attr:`Halves.frequencies`.
+    :attr:`Halves.angular_frequencies`.
 
     >>> Coupling(1e5, 1000.0).damping
     0.0
@@ -152,7 +152,7 @@ class Halves:
         return rest / (1.0 - self.share_of_a - mu * block.height / block.width)
 
     @cached_property
-    def frequencies(self) -> np.ndarray:
+    def angular_frequencies(self) -> np.ndarray:
         """Angular frequencies (3,) [rad/s] of the free halves against each other, rising."""
         c, inverse = self.coupling, np.array([1 / self.mass, 1 / self.mass, 1 / self.inertia])
         place = 0.25 * self.block.width
@@ -164,4 +164,4 @@ class Halves:
     @property
     def critical_step(self) -> float:
         """Largest stable step 2/ω [s] of explicit midpoint steps without damping."""
-        return 2.0 / float(self.frequencies[-1])
+        return 2.0 / float(self.angular_frequencies[-1])

@@ -126,7 +126,7 @@ def block_halves(
             "static_angle_exact": halves.sag,
             "locked_in_friction": halves.locked_in_friction,
             "share_of_A": halves.share_of_a,
-            "frequencies": halves.frequencies,
+            "frequencies": halves.angular_frequencies,
             "critical_step": halves.critical_step,
             "angle_relaxed_at_20ms": float(starts["relaxed"].position[-1, 2]),
             "max_kinetic_energy": list(kinetic.values()),
@@ -243,7 +243,7 @@ def _measured_shares(block: "Block", stiffness: float) -> list[float]:
     for ratio in RATIOS:
         turning = stiffness * block.height**2 / (4.0 * ratio)
         free = Halves(rough, Coupling(stiffness, turning))
-        slow, fast = free.frequencies[0], free.frequencies[-1]
+        slow, fast = free.angular_frequencies[0], free.angular_frequencies[-1]
         coupling = Coupling(stiffness, turning, 0.2 * stiffness / slow, 0.2 * turning / fast)
         duration = 20.0 * np.pi / slow
         system = split_block(rough, coupling, load=_SmoothPush(push, duration))

@@ -1,7 +1,7 @@
-"""The command line: ``klapper list``, ``run``, ``new``, ``schema``, ``show``, ``studio``, ``study`` and ``bench``.
+"""The command line: ``list``, ``run``, ``new``, ``schema``, ``show``, ``export``, ``study``, ``studio`` and ``bench``.
 
-Exit status 0: done; 1: a check failed; 2: the request is wrong, told in one sentence; 3: an unexpected error,
-whose traceback ``--debug`` shows.
+Here are the commands and their options. What they do with results, scenarios, the studio and pictures, and how errors
+are told, is in the modules ``cli_*`` beside.
 """
 
 import os
@@ -12,24 +12,29 @@ from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from threading import Timer
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from klapper import __version__
+from klapper.cli_errors import CHECK_FAILED, INTERRUPTED, WRONG_REQUEST, Debug, WrongRequest, one_sentence
+from klapper.cli_record import (
+    is_run,
+    known_example,
+    require_page,
+    require_writable,
+    show_run,
+    store_outcome,
+    tell_outcome,
+    write_record,
+    write_text,
+)
 from klapper.cli_view import export
-from klapper.gallery import UnknownExample, examples, find
-from klapper.gallery.parameter import ParameterError
-from klapper.report.record import About, DamagedRecord, Record, read
-from klapper.scenario.errors import ScenarioError
+from klapper.gallery import examples, find
+from klapper.report.record import read
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from klapper.gallery.example import Example, Outcome
     from klapper.scenario import Scenario
-
-CHECK_FAILED, WRONG_REQUEST, UNEXPECTED, INTERRUPTED = 1, 2, 3, 130
 
 app = typer.Typer(
     name="klapper",
@@ -38,12 +43,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-
-
-class WrongRequest(ValueError):
-    """What was asked for cannot be done, for a reason the user can change."""
 
 
 def _print_version(wanted: bool) -> None:
@@ -141,15 +140,15 @@ def run(
 
             write_export(example, given, export)
             return
-        _require_writable(out, json)
+        require_writable(out, json)
         start = perf_counter()
         with _word_of_patience(), redirect_stdout(sys.stderr) if json == "-" else nullcontext():
             outcome = example.run(**given)
         seconds = perf_counter() - start
         record, about = example.record(given, outcome), example.introduction(given, outcome)
-        page = _store(out, record, about, outcome) if out else None
-        _write_json(json, record)
-        _tell(record, about, seconds, page, stderr=json == "-")
+        page = store_outcome(out, record, about, outcome) if out else None
+        write_record(json, record)
+        tell_outcome(record, about, seconds, page, stderr=json == "-")
     if any(run.about.get("status") == "interrupted" for run in outcome.shown_runs().values()):
         typer.echo("The run was interrupted: numbers and checks are those of its beginning.", err=True)
         raise typer.Exit(INTERRUPTED)
@@ -165,7 +164,7 @@ def _run_scenario(scenario: "Scenario", out: Path | None, json: str | None, *, o
     from klapper.simulate import SimulationFailed
 
     folder = scenario.store if out is None else out
-    _require_writable(folder, json)
+    require_writable(folder, json)
     console = terminal.console(stderr=json == "-")
     failed = ""
     try:
@@ -173,7 +172,7 @@ def _run_scenario(scenario: "Scenario", out: Path | None, json: str | None, *, o
             run, page = simulated(scenario, folder, overwrite=overwrite, quiet=json == "-")
     except SimulationFailed as error:
         run, page, failed = error.run, None, " ".join(str(error).split())
-    _write_text(json, overview.as_json(run))
+    write_text(json, overview.as_json(run))
     if scenario.title:
         console.print(scenario.title, style="bold cyan", soft_wrap=True)
     console.print(run.summary(), soft_wrap=True, highlight=False, markup=False)
@@ -248,18 +247,18 @@ def show(
     with one_sentence(debug):
         from klapper.report import terminal
 
-        _require_writable(None, json)
-        _require_page(page, path)
+        require_writable(None, json)
+        require_page(page, path)
         console = terminal.console(stderr=json == "-")
-        if _is_run(path) and (page is not None or not (path / "result.json").exists()):
-            _show_run(path, json, page, console)
+        if is_run(path) and (page is not None or not (path / "result.json").exists()):
+            show_run(path, json, page, console)
             return
         if path.is_dir() and not (path / "result.json").exists():
             raise WrongRequest(f"{path} holds neither result.json nor run.h5.")
         record = read(path)
-        _write_json(json, record)
-        terminal.show(record, _known(record), console)
-        if _is_run(path):
+        write_record(json, record)
+        terminal.show(record, known_example(record), console)
+        if is_run(path):
             console.print(f"The run: klapper show {path / 'run.h5'}", style="dim", soft_wrap=True)
 
 
@@ -308,7 +307,7 @@ def study(
         from klapper.studies.file import read_study
         from klapper.studies.report import write_report
 
-        _require_writable(out, None)
+        require_writable(out, None)
         try:
             described, wishes = read_study(path)
             described.run(workers=workers, cluster=cluster, retry_failed=retry_failed)
@@ -357,145 +356,6 @@ def main() -> NoReturn:
             typer.echo(f"{message} (`klapper --help` shows what there is.)", err=True)
         status = WRONG_REQUEST
     sys.exit(status if isinstance(status, int) else 0)
-
-
-@contextmanager
-def one_sentence(debug: bool) -> Iterator[None]:
-    """Tell an error in one sentence and leave with its exit status, or pass it on when debugging."""
-    try:
-        yield
-    except (typer.Exit, BrokenPipeError):
-        raise
-    except Exception as error:
-        if debug:
-            raise
-        sentence, status = _told(error)
-        typer.echo(sentence, err=True)
-        raise typer.Exit(status) from None
-
-
-def _told(error: Exception) -> tuple[str, int]:
-    text = " ".join(str(error).split())
-    if isinstance(error, UnknownExample | ParameterError | DamagedRecord | ScenarioError | WrongRequest):
-        return text, WRONG_REQUEST
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}.", WRONG_REQUEST
-    return f"{type(error).__name__}: {text.removesuffix('.')} (--debug shows the traceback).", UNEXPECTED
-
-
-def _require_writable(out: Path | None, json: str | None) -> None:
-    """Refuse before computing what could not be written afterwards."""
-    if out is not None and out.exists() and not out.is_dir():
-        raise WrongRequest(f"--out {out} is a file: give a folder.")
-    if json is None or json == "-":
-        return
-    if Path(json).is_dir() or not Path(json).parent.is_dir():
-        raise WrongRequest(f"--json {json} cannot be written: give a file in an existing folder, or -.")
-
-
-def _require_page(page: Path | None, path: Path) -> None:
-    """Refuse a page that could not be written, or that is asked of what is no run."""
-    if page is None:
-        return
-    if path.exists() and not _is_run(path):
-        raise WrongRequest(f"--page shows a run, and {path} is none: give a run.h5 or the folder of a run.")
-    if page.is_dir() or not page.parent.is_dir():
-        raise WrongRequest(f"--page {page} cannot be written: give a file in an existing folder.")
-
-
-def _store(out: Path, record: Record, about: About, outcome: "Outcome") -> Path:
-    from klapper.report.figures import draw
-    from klapper.report.folder import store
-
-    for name, run in outcome.shown_runs().items():
-        run.save(out / "runs" / f"{name}.h5")
-    return store(out, record, about, draw(outcome.figures), _run_pages(record, about, outcome))
-
-
-def _run_pages(record: Record, about: About, outcome: "Outcome") -> dict[str, str]:
-    """The pages of the runs of an outcome, by name."""
-    runs = outcome.shown_runs()
-    if not runs:
-        return {}
-    from klapper.report.run_page import run_page
-    from klapper.report.words import brief
-
-    parameters = {
-        name: f"{brief(value)} {about.parameter_units.get(name, '')}".strip()
-        for name, value in record.parameters.items()
-    }
-    scenes = {name: make() for name, make in outcome.scenes.items() if name in runs}
-    return {
-        name: run_page(
-            run, title=about.title, parameters=parameters, scene=scenes.get(name), name=record.example
-        )
-        for name, run in runs.items()
-    }
-
-
-def _write_json(json: str | None, record: Record) -> None:
-    if json is not None:
-        _write_text(json, record.as_json())
-
-
-def _write_text(target: str | None, text: str) -> None:
-    from klapper.report.folder import write
-
-    if target == "-":
-        typer.echo(text.encode(), nl=False)
-    elif target is not None:
-        write(Path(target), text.encode())
-
-
-def _tell(record: Record, about: About, seconds: float, page: Path | None, *, stderr: bool) -> None:
-    from klapper.report import terminal
-
-    console = terminal.console(stderr=stderr)
-    terminal.show(record, about, console)
-    console.print(f"Computed in {seconds:.2g} s.", style="dim")
-    if page is not None:
-        console.print(f"Report: {page.resolve()}", soft_wrap=True)
-
-
-def _is_run(path: Path) -> bool:
-    """Whether a run is stored there, finished or not."""
-    if path.is_dir():
-        return any((path / name).exists() for name in ("run.h5", "header.json"))
-    return path.suffix in (".h5", ".hdf5")
-
-
-def _show_run(path: Path, json: str | None, page: Path | None, console: "Console") -> None:
-    from klapper.results import ResultsError, overview
-    from klapper.results import read as read_run
-
-    try:
-        run = read_run(path)
-    except ResultsError as error:
-        raise WrongRequest(str(error)) from error
-    _write_text(json, overview.as_json(run))
-    for number, (title, lines) in enumerate(overview.sections(run).items()):
-        console.print("\n" * (number > 0) + title, style="bold cyan")
-        for line in lines:
-            console.print(f"  {line}", soft_wrap=True)
-    if page is not None:
-        from klapper.report import write_report
-
-        console.print(f"\nPage: {write_report(run, page).resolve()}", soft_wrap=True)
-
-
-def _known(record: Record) -> About:
-    """Title and units of the record's example, if the gallery still has it."""
-    try:
-        example: Example = find(record.example)
-    except UnknownExample:
-        return About()
-    known: dict[str, Any] = {a.name: a.meaning for a in example.arguments}
-    return About(
-        title=example.summary,
-        source=example.source,
-        meanings={name: meaning.help for name, meaning in known.items()},
-        parameter_units={name: meaning.unit for name, meaning in known.items()},
-    )
 
 
 def _benchmarks() -> Path:

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from klapper.cli_errors import Debug, WrongRequest, one_sentence
+
 
 def export(
     path: Annotated[
@@ -28,11 +30,9 @@ def export(
     ] = None,
     frames: Annotated[int, typer.Option(help="Number of frames over the whole run.")] = 100,
     exaggeration: Annotated[float, typer.Option(help="Of displacements of beams and frames.")] = 1.0,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    debug: Debug = False,
 ) -> None:
     """Write a stored run for other programs: its numbers, or how it looks in three dimensions."""
-    from klapper.cli import WrongRequest, one_sentence
-
     with one_sentence(debug):
         from klapper.results import ResultsError, read
 

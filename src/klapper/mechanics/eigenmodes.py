@@ -21,7 +21,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh, splu
 from klapper.mechanics.errors import InvalidModel
 
 _DENSE_UP_TO = 500
-_ROUND_OFF = 16 * np.finfo(float).eps  # of |v|ᵀ|K||v|: below it, the strain energy vᵀKv is zero
+_ROUND_OFF = 16 * np.finfo(float).eps  # of |v|ᵀ|K||v| + |σ|: below it, the strain energy vᵀKv is zero
 _GUARD = 6  # modes computed beyond those asked for
 _FIRST_LOOK = (
     14  # modes from which the size of the first elastic one is learned; two free bodies have 12 rigid ones
@@ -75,13 +75,13 @@ def lowest_modes(mass: Any, stiffness: Any, count: int, *, least: float = 0.0) -
     solve = _dense if dense else _lanczos
     shift = -1e-10 * _largest(mass, stiffness)
     shift, values, shapes = _below(solve, mass, stiffness, min(_FIRST_LOOK, n), shift, 1e-2, least)
-    elastic = values[~_rigid(stiffness, values, shapes)]
+    elastic = values[~_rigid(stiffness, values, shapes, shift)]
     if elastic.size:  # of the size of the first elastic mode: nearest to what is wanted
         shift = min(shift, min(elastic[0], 0.0) - 0.5 * np.abs(elastic).min())
     shift, values, shapes = _below(solve, mass, stiffness, wanted, shift, 0.0, least)
     if not dense:
         _require_all(mass, stiffness, values, int(count))
-    values = np.where(_rigid(stiffness, values, shapes), 0.0, values)
+    values = np.where(_rigid(stiffness, values, shapes, shift), 0.0, values)
     return Modes(values[:count], _signed(shapes[:, :count]))
 
 
@@ -111,10 +111,10 @@ class _ModesBelow(Exception):
     """There are eigenvalues below the shift."""
 
 
-def _rigid(stiffness: Any, values: np.ndarray, shapes: np.ndarray) -> np.ndarray:
-    """Which strain energies vᵀKv are zero within the round-off of the products they are summed from."""
+def _rigid(stiffness: Any, values: np.ndarray, shapes: np.ndarray, shift: float) -> np.ndarray:
+    """Which strain energies vᵀKv are zero within the round-off of the products and the shift they are summed from."""
     products = np.einsum("ij,ij->j", np.abs(shapes), abs(stiffness) @ np.abs(shapes))
-    return np.abs(values) <= _ROUND_OFF * products
+    return np.abs(values) <= _ROUND_OFF * (products + abs(shift))
 
 
 def _largest(mass: Any, stiffness: Any) -> float:

@@ -8,7 +8,7 @@ import pytest
 
 from klapper import bodies, continuum, structures
 from klapper.mechanics import Constant, Contact, FrictionElement, Harmonic, LinearSystem
-from klapper.scenario import KINDS, read_scenario, starter
+from klapper.scenario import KINDS, ScenarioError, read_scenario, starter
 from klapper.schemes import EnergyMomentum, Moreau, PiecewiseExact
 from klapper.simulate import simulate
 
@@ -135,3 +135,8 @@ def test_a_starter_gives_the_run_of_the_same_model_in_python(kind: str, tmp_path
         np.testing.assert_array_equal(getattr(run, name), getattr(other, name))
     assert np.count_nonzero(run.impulse) > 0
     assert run.ledger.closes(1e-7)
+
+
+def test_a_kind_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    with pytest.raises(ScenarioError, match=r"kind is 'rotors'; allowed are bodies, .*rotor"):
+        starter("rotors")

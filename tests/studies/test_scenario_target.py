@@ -28,7 +28,7 @@ name = "floor"
 normal = [1.0]
 
 [scheme]
-kind = "piecewise-exact"
+kind = "exact"
 sample = 0.01
 
 [run]

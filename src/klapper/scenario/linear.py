@@ -141,7 +141,7 @@ LINEAR = Kind(
         "friction_element": [
             {"name": "belt", "tangents": [[1.0, 0.0]], "limit": 1.5, "tangential_rate": [-0.1]},
         ],
-        "scheme": {"kind": "piecewise-exact", "sample": 0.01},
+        "scheme": {"kind": "exact", "sample": 0.01},
         "run": {"until": 2.0, "figures": ["positions", "states", "ledger"]},
     },
     build,

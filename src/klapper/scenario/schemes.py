@@ -75,7 +75,7 @@ SCHEMES = Variants(
         "event-driven": Table(
             _PHASES | {"method": _METHOD}, "smooth motion of high order, cut at every event"
         ),
-        "piecewise-exact": Table(dict(_PHASES), "linear systems in closed form from event to event"),
+        "exact": Table(dict(_PHASES), "linear systems in closed form from event to event"),
         "ordinary": Table(
             _PHASES | {"method": _METHOD}, "closed contacts as two-sided constraints, for comparison"
         ),
@@ -216,7 +216,7 @@ def classes() -> dict[str, Any]:
     return {
         "moreau": schemes.Moreau,
         "event-driven": schemes.EventDriven,
-        "piecewise-exact": schemes.PiecewiseExact,
+        "exact": schemes.PiecewiseExact,
         "ordinary": schemes.Ordinary,
         "regularised": schemes.Regularised,
         "energy-momentum": schemes.EnergyMomentum,

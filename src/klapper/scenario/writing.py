@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
+from klapper.scenario.errors import ScenarioError
 from klapper.scenario.kind import Kind
 from klapper.scenario.kinds import KINDS
 from klapper.scenario.tables import Field, Many, Named, Variants
@@ -30,6 +31,8 @@ def starter(kind: str) -> str:
     name = "bouncing-ball"  # name of the example
     restitution = 0.7
     """
+    if kind not in KINDS:
+        raise ScenarioError(f"kind is {kind!r}; allowed are {', '.join(KINDS)}.")
     chosen = KINDS[kind]
     lines = [f"# {chosen.helps[0].upper()}{chosen.helps[1:]}.", *_HEAD, ""]
     for name, field in chosen.table.fields.items():

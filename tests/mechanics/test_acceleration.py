@@ -19,8 +19,10 @@ from klapper.complementarity import (
     enumerate_solutions,
 )
 from klapper.mechanics import acceleration
-from klapper.mechanics.acceleration import AccelerationProblem, ModeDecision
-from klapper.mechanics.areal import AveragedContact, ContactArea, FrictionPatches, friction_matrix
+from klapper.mechanics.acceleration import AccelerationProblem
+from klapper.mechanics.acceleration_solution import ModeDecision
+from klapper.mechanics.areal import AveragedContact, FrictionPatches, friction_matrix
+from klapper.mechanics.contact_area import ContactArea
 from klapper.mechanics.errors import InvalidModel
 
 

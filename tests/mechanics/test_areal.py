@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from klapper.complementarity import FrictionalContact, solve
 from klapper.mechanics import areal
-from klapper.mechanics.areal import AveragedContact, ContactArea, FrictionPatches, friction_matrix
+from klapper.mechanics.areal import AveragedContact, FrictionPatches, friction_matrix
+from klapper.mechanics.contact_area import ContactArea
 from klapper.mechanics.errors import InvalidModel
 
 EDGES = np.array([0.0, 0.1, 0.35, 0.5, 0.8])

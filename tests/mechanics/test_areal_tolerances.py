@@ -2,7 +2,8 @@
 
 import pytest
 
-from klapper.mechanics.areal import AveragedContact, ContactArea
+from klapper.mechanics.areal import AveragedContact
+from klapper.mechanics.contact_area import ContactArea
 from klapper.mechanics.errors import InvalidModel
 
 

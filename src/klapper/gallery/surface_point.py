@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from mpl_toolkits.mplot3d import Axes3D
 
-    from klapper.mechanics.acceleration import ModeDecision
+    from klapper.mechanics.acceleration_solution import ModeDecision
 
 
 @dataclass(frozen=True)

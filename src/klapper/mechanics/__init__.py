@@ -1,9 +1,10 @@
 """The waist of the package: systems, contacts, laws at contacts and at jumps, the energy ledger."""
 
 from klapper.mechanics.active_sets import ActiveSets, Tolerances, active_sets
-from klapper.mechanics.areal import AveragedContact, ContactArea, FrictionPatches, friction_matrix
+from klapper.mechanics.areal import AveragedContact, FrictionPatches, friction_matrix
 from klapper.mechanics.areal_contacts import areal_contacts
 from klapper.mechanics.compliance import ApproachDamper, BoundaryLayer, CompliantNormal
+from klapper.mechanics.contact_area import ContactArea
 from klapper.mechanics.contacts import Constraint, Contact, ContactList, ContactTable, FrictionElement, Laws
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.friction import Anisotropic, Coulomb, Friction, SpeedDependent, Stribeck

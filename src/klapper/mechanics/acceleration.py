@@ -12,38 +12,29 @@ accelerations v̇ are unique exactly if those of the contacts are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sparse
-from scipy.sparse.linalg import splu
 
 from klapper.complementarity import (
-    OPEN,
-    SLIP,
-    STATE_NAMES,
-    STICK,
     Attempt,
     FrictionalContact,
     InvalidProblem,
     NoSolution,
     NotDecided,
     Solution,
-    Uniqueness,
     enumerate_solutions,
     solve,
-    uniqueness,
 )
 from klapper.complementarity.checking import as_names, as_vector, require_finite
 from klapper.complementarity.solver import Solver
+from klapper.mechanics.acceleration_solution import TOLERANCE, AllMotions, ModeDecision
 from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.mass_solver import mass_solver
 
-DECISION = 10.0  # accelerations up to this multiple of the solver's tolerance count as zero
-TOLERANCE = 1e-9
 DECOUPLED = 1e-12  # entries of the scaled Delassus matrix up to this count as zero
 DETERMINED = 1e-9  # its eigenvalues above this determine forces
 
@@ -96,7 +87,7 @@ class AccelerationProblem:
         try:
             self.force = as_vector(force, "force")
             n = self.force.size
-            self._solve_mass = _mass_solver(mass, n)
+            self._solve_mass = mass_solver(mass, n)
             self.normal = _columns(normal, "normal", n)
             self.bilateral = _columns(bilateral, "bilateral", n)
             self.tangential = _columns(tangential, "tangential", n)
@@ -146,7 +137,7 @@ class AccelerationProblem:
         matrix = np.eye(self.directions.shape[1])
         for patch in np.flatnonzero(self.sliding):
             rows = self._rows(int(patch))
-            matrix[rows, : self.contacts] = -np.outer(self._sense[patch], self.friction[patch])
+            matrix[rows, : self.contacts] = -np.outer(self.sense[patch], self.friction[patch])
         return matrix
 
     @cached_property
@@ -154,7 +145,7 @@ class AccelerationProblem:
         """λ₀ (m + s d + p,): sliding friction of given limits [N]."""
         forces = np.zeros(self.directions.shape[1])
         for patch in np.flatnonzero(self.sliding):
-            forces[self._rows(int(patch))] = -self.limit[patch] * self._sense[patch]
+            forces[self._rows(int(patch))] = -self.limit[patch] * self.sense[patch]
         return forces
 
     @cached_property
@@ -262,7 +253,7 @@ class AccelerationProblem:
         return self._solve_mass(self.directions)
 
     @cached_property
-    def _sense(self) -> np.ndarray:
+    def sense(self) -> np.ndarray:
         """Unit vectors (s, d) of the sliding velocities; zero at rest."""
         speed = np.linalg.norm(self.sliding_velocity, axis=1, keepdims=True)
         return np.divide(
@@ -294,210 +285,6 @@ class AccelerationProblem:
             f"AccelerationProblem({self.size} coordinates, {self.contacts} contacts, {self.patches} friction patches, "
             f"{sliding} of them sliding)"
         )
-
-
-@dataclass(frozen=True, eq=False)
-class ModeDecision:
-    """Accelerations, contact forces and contact modes of one verified solution.
-
-    ``tolerance`` is that of the solver; accelerations below ten times as much of the largest count as zero.
-    """
-
-    problem: AccelerationProblem
-    solution: Solution[FrictionalContact]
-    tolerance: float = TOLERANCE
-
-    @cached_property
-    def acceleration(self) -> np.ndarray:
-        """v̇ (n,) [m/s²]."""
-        return self.problem.accelerations(self.solution.x)
-
-    @property
-    def normal_force(self) -> np.ndarray:
-        """λ_N (m,) [N]."""
-        return self._forces[: self.problem.contacts]
-
-    @property
-    def tangential_force(self) -> np.ndarray:
-        """λ_T (s, d) [N], sliding patches included."""
-        return self._tangential(self._forces)
-
-    @property
-    def bilateral_force(self) -> np.ndarray:
-        """λ_B (p,) [N]."""
-        return self._forces[self.problem.contacts + self.problem.tangential.shape[1] :]
-
-    @property
-    def normal_acceleration(self) -> np.ndarray:
-        """g̈ (m,) [m/s²]."""
-        return self.solution.y[: self.problem.contacts]
-
-    @property
-    def tangential_acceleration(self) -> np.ndarray:
-        """v̇_T (s, d) [m/s²]."""
-        return self._tangential(self.solution.y)
-
-    @cached_property
-    def sliding_rate(self) -> np.ndarray:
-        """z (s,) [m/s²]: rate of the sliding speed, for patches at rest that with which they start (never negative)."""
-        change = self.tangential_acceleration
-        onset = self.solution.problem.dissipation_support(change, np.ones(self.problem.patches))
-        return np.where(self.problem.sliding, np.sum(change * self.problem._sense, axis=1), onset)
-
-    @cached_property
-    def stays_closed(self) -> np.ndarray:
-        """A_N1 (m,): contacts whose gap does not accelerate apart, (4.50)."""
-        return self.normal_acceleration <= self._zero[: self.problem.contacts]
-
-    @cached_property
-    def sticks(self) -> np.ndarray:
-        """A_T1 (s,): patches at rest that stay at rest and are pressed together, (4.51)."""
-        zero = self._tangential(self._zero).max(axis=1, initial=0.0)
-        return ~self.problem.sliding & (self.sliding_rate <= zero) & self._pressed
-
-    @cached_property
-    def contact_states(self) -> np.ndarray:
-        """OPEN, STICK or SLIP of every contact (m,); a closed contact sticks if a patch it presses sticks."""
-        held = (self.problem.friction[self.sticks] > 0.0).any(axis=0)
-        return np.where(self.stays_closed, np.where(held, STICK, SLIP), OPEN)
-
-    @cached_property
-    def patch_states(self) -> np.ndarray:
-        """OPEN, STICK or SLIP of every friction patch (s,); open if all contacts that could press it open."""
-        loaded = (self.problem.friction > 0.0).any(axis=1)
-        return np.where(self.sticks, STICK, np.where(loaded & ~self._pressed, OPEN, SLIP))
-
-    @property
-    def modes(self) -> tuple[str, ...]:
-        """The states of the contacts in words (m,)."""
-        return tuple(STATE_NAMES[state] for state in self.contact_states)
-
-    @cached_property
-    def uniqueness(self) -> Uniqueness:
-        """Whether the accelerations are unique, and which forces are, within which bounds (4.60)-(4.62).
-
-        Names and bounds are those of the unknowns x; the friction of a sliding patch follows its normal force.
-        """
-        answer = uniqueness(self.solution)
-        if answer.motion == "undecided" and (self.problem.convex or self.problem.decoupled):
-            return replace(answer, motion="unique", complete=True)
-        return answer
-
-    @cached_property
-    def _forces(self) -> np.ndarray:
-        return self.problem.distribution @ self.solution.x + self.problem.given_forces
-
-    @cached_property
-    def _pressed(self) -> np.ndarray:
-        """Patches (s,) with a given limit, or with friction at a contact that stays closed."""
-        return (self.problem.limit > 0.0) | (self.problem.friction[:, self.stays_closed] > 0.0).any(axis=1)
-
-    @cached_property
-    def _zero(self) -> np.ndarray:
-        """Contact accelerations (m + s d + p,) up to which they count as zero [m/s²]."""
-        contact = self.solution.problem
-        pushed = np.abs(self.solution.y - contact.free_velocity)
-        return DECISION * self.tolerance * contact.velocity_scale(np.abs(contact.free_velocity) + pushed)
-
-    def _tangential(self, values: np.ndarray) -> np.ndarray:
-        first = self.problem.contacts
-        rows = values[first : first + self.problem.tangential.shape[1]]
-        return rows.reshape(self.problem.sliding_velocity.shape)
-
-    def __str__(self) -> str:
-        lines = [f"{self.problem!r}, residual {self.solution.residuals.worst:.1e}"]
-        names = self.problem.normal_names
-        width = max((len(name) for name in (*names, *self.problem.tangential_names)), default=0)
-        for name, mode, force, opening in zip(
-            names, self.modes, self.normal_force, self.normal_acceleration, strict=True
-        ):
-            lines.append(f"  {name:<{width}}  {mode:<5}  {force:>12.6g} N   opens with {opening:.6g} m/s²")
-        for name, state, force, rate in zip(
-            self.problem.tangential_names,
-            self.patch_states,
-            self.tangential_force,
-            self.sliding_rate,
-            strict=True,
-        ):
-            size = float(np.linalg.norm(force))
-            lines.append(
-                f"  {name:<{width}}  {STATE_NAMES[state]:<5}  {size:>12.6g} N   friction, slides with {rate:.6g} m/s²"
-            )
-        return "\n".join(lines)
-
-
-@dataclass(frozen=True, eq=False)
-class AllMotions:
-    """Every motion that the model admits (none: Painlevé), one decision each, and the range of its contact forces.
-
-    ``lower``, ``upper``  (k, m + s d + p) bounds of the unknowns x of every motion [N]
-    ``same``              whether all solutions have one and the same acceleration
-    ``doubtful``          combinations dropped because their equations are singular to rounding
-
-    Where a combination admits a continuum of accelerations it contributes one of them, and ``same`` is False.
-    """
-
-    problem: AccelerationProblem
-    decisions: tuple[ModeDecision, ...]
-    lower: np.ndarray
-    upper: np.ndarray
-    same: bool
-    doubtful: int = 0
-
-    @property
-    def accelerations(self) -> np.ndarray:
-        """v̇ (k, n) [m/s²], one row per motion."""
-        rows = [decision.acceleration for decision in self.decisions]
-        return np.array(rows).reshape(len(rows), self.problem.size)
-
-    def __len__(self) -> int:
-        return len(self.decisions)
-
-    def __iter__(self) -> Iterator[ModeDecision]:
-        return iter(self.decisions)
-
-
-def _mass_solver(mass: Any, n: int) -> Callable[[np.ndarray], np.ndarray]:
-    """v ↦ M⁻¹ v of a symmetric positive definite matrix."""
-    given = sparse.csc_array(mass, dtype=float) if sparse.issparse(mass) else np.array(mass, dtype=float)
-    if given.shape != (n, n):
-        raise InvalidModel(f"mass has shape {given.shape}, expected ({n}, {n}) to fit force.")
-    if not sparse.issparse(given):
-        require_finite(given, "mass")
-    if abs(given - given.T).max() > 1e-9 * abs(given).max():
-        raise InvalidModel("mass is not symmetric; it must be a symmetric positive definite matrix.")
-    if sparse.issparse(given):
-        return _sparse_solver(given)
-    try:
-        factor = scipy.linalg.cho_factor(given)
-    except scipy.linalg.LinAlgError:
-        raise InvalidModel(
-            "mass is not positive definite: some direction has no inertia. Remove that coordinate, or give it a mass."
-        ) from None
-
-    def solve_dense(right: np.ndarray) -> np.ndarray:
-        return scipy.linalg.cho_solve(factor, right)
-
-    return solve_dense
-
-
-def _sparse_solver(mass: Any) -> Callable[[np.ndarray], np.ndarray]:
-    """Symmetric elimination without pivoting: positive pivots prove that the matrix is positive definite."""
-    try:
-        factor = splu(
-            mass, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-        )
-    except RuntimeError:
-        factor = None
-    if factor is None or np.any(factor.perm_r != factor.perm_c) or np.any(factor.U.diagonal() <= 0.0):
-        raise InvalidModel(
-            "mass is not positive definite: some direction has no inertia. Remove that coordinate, or give it a mass."
-        )
-
-    def solve_sparse(right: np.ndarray) -> np.ndarray:
-        return factor.solve(np.ascontiguousarray(right)) if right.size else np.zeros_like(right)
-
-    return solve_sparse
 
 
 def _columns(given: Any, argument: str, n: int) -> np.ndarray:

@@ -11,123 +11,23 @@ do the virtual work of the pressure, (3.59). A Dirac function as weight is collo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise, product
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.mechanics.contact_area import ALIGNED, ContactArea, rising, sampled, surface_points
 from klapper.mechanics.errors import InvalidModel
-
-WeightFunction = Callable[..., Any]  # h(x) on a line, h(x, y) on a surface; arrays in, an array out
-
-DEPENDENT = 1e-13  # smallest eigenvalue of the scaled Gram matrix of independent weight functions
-ALIGNED = 1e-9  # relative distance up to which a break lies on a panel's end
-
-
-@dataclass(frozen=True, eq=False)
-class ContactArea:
-    """The contact surface as a quadrature rule.
-
-    ``points``   (k,) or (k, d): coordinates on the surface [m], d = 1 for a contact line, 2 for a surface
-    ``weights``  (k,) > 0: share of the surface that belongs to each point [m or m²]
-    ``panels``   ends of the panels along every direction, if the rule is built of panels: kinks and jumps of weight
-                 functions must lie there
-
-    >>> strip = ContactArea.line(0.6, panels=3)
-    >>> strip.integrate(strip.points[:, 0] ** 2).round(12).item(), round(strip.measure, 12)
-    (0.072, 0.6)
-    """
-
-    points: Any
-    weights: Any
-    panels: tuple[np.ndarray, ...] | None = None
-
-    def __post_init__(self) -> None:
-        points, weights = np.array(self.points, dtype=float), np.array(self.weights, dtype=float)
-        points = points[:, None] if points.ndim == 1 else points
-        if points.ndim != 2 or weights.shape != points.shape[:1] or weights.size == 0:
-            raise InvalidModel(
-                f"points have shape {np.shape(self.points)} and weights {weights.shape}; expected (k,) or (k, d) and "
-                "(k,) with at least one point."
-            )
-        if not (np.isfinite(points).all() and np.isfinite(weights).all() and weights.min() > 0.0):
-            raise InvalidModel(
-                "points must be finite and weights positive: each is a share of the contact area."
-            )
-        object.__setattr__(self, "points", points)
-        object.__setattr__(self, "weights", weights)
-
-    @classmethod
-    def line(cls, length: float, *, panels: Any = 1, order: int = 4, start: float = 0.0) -> ContactArea:
-        """The contact line from ``start`` to ``start + length`` [m].
-
-        ``panels`` is their number, or the coordinates of their ends; ``order`` the number of Gauss points on each:
-        exact for polynomials up to the degree 2 order − 1.
-        """
-        ends = _panel_ends("length", length, panels, start)
-        points, weights = _gauss(ends, order)
-        return cls(points, weights, (ends,))
-
-    @classmethod
-    def rectangle(
-        cls, lengths: Any, *, panels: Any = (1, 1), order: int = 4, start: Any = (0.0, 0.0)
-    ) -> ContactArea:
-        """The rectangle with the sides ``lengths`` (2,) and the corner ``start`` (2,) [m].
-
-        Panels and order as on a line, ``panels`` for each of both directions.
-        """
-        if not len(lengths) == len(panels) == len(start) == 2:
-            raise InvalidModel("lengths, panels and start of a rectangle need two entries each.")
-        ends = tuple(
-            _panel_ends("lengths", length, count, corner)
-            for length, count, corner in zip(lengths, panels, start, strict=True)
-        )
-        (x, weight_x), (y, weight_y) = (_gauss(end, order) for end in ends)
-        points = np.column_stack([np.repeat(x, y.size), np.tile(y, x.size)])
-        return cls(points, np.outer(weight_x, weight_y).ravel(), ends)
-
-    @property
-    def dimension(self) -> int:
-        return self.points.shape[1]
-
-    @property
-    def measure(self) -> float:
-        """|Γ| [m or m²]."""
-        return float(self.weights.sum())
-
-    def integrate(self, values: Any) -> np.ndarray:
-        """∫ values dΓ (...) from values at the points (k, ...)."""
-        return np.tensordot(self.weights, _sampled(values, len(self.weights)), axes=1)
-
-    def require_alignment(self, breaks: Sequence[np.ndarray], what: str) -> None:
-        """Refuse breaks inside a panel, over which the rule would integrate wrongly; untested without panels."""
-        if len(breaks) != self.dimension:
-            raise InvalidModel(
-                f"{what}: coordinates are given along {len(breaks)} directions, but the area has {self.dimension}."
-            )
-        for ends, places in zip(self.panels or (), breaks, strict=False):
-            inside = places[(places > ends[0]) & (places < ends[-1])]
-            apart = np.abs(inside[:, None] - ends).min(axis=1, initial=np.inf)
-            if np.any(apart > ALIGNED * (ends[-1] - ends[0])):
-                wrong = inside[np.argmax(apart)]
-                raise InvalidModel(
-                    f"{what}: the break at {wrong:g} m lies inside a panel of the quadrature rule; choose panels that "
-                    "end there, e.g. ContactArea.line(length, panels=breaks)."
-                )
-
-    def require_inside(self, points: np.ndarray, names: Sequence[str]) -> None:
-        """Refuse points (number, d) outside the panels by name; untested without panels."""
-        for ends, along in zip(self.panels or (), points.T, strict=False):
-            outside = (along < ends[0]) | (along > ends[-1])
-            if outside.any():
-                first = int(np.argmax(outside))
-                raise InvalidModel(
-                    f"'{names[first]}' lies at {along[first]:g} m, outside the contact area from {ends[0]:g} m to "
-                    f"{ends[-1]:g} m."
-                )
+from klapper.mechanics.weight_functions import (
+    Box,
+    WeightFunction,
+    hat,
+    products,
+    require_independence,
+    require_weights,
+)
 
 
 class AveragedContact:
@@ -162,10 +62,10 @@ class AveragedContact:
         self.names = _names(names, len(functions), "weight function ")
         self._functions: tuple[WeightFunction, ...] = tuple(functions)
         values = self._raw(area.points)
-        _require_weights(values, area.weights, self.names)
+        require_weights(values, area.weights, self.names)
         self._scale = 1.0 / (values @ area.weights)  # (3.12)
         self.operator = sparse.csr_array(values * area.weights * self._scale[:, None])
-        _require_independence(values * np.sqrt(area.weights), self.names)
+        require_independence(values * np.sqrt(area.weights), self.names)
 
     @classmethod
     def boxes(cls, area: ContactArea, *edges: Any, names: Sequence[str] | None = None) -> AveragedContact:
@@ -173,12 +73,12 @@ class AveragedContact:
 
         One array of edges per direction; on a surface all products, last fastest.
         """
-        places = [_rising(each, "edges", 2) for each in edges]
+        places = [rising(each, "edges", 2) for each in edges]
         area.require_alignment(places, "boxes")
         families = [
-            [_Box(left, right, right == each[-1]) for left, right in pairwise(each)] for each in places
+            [Box(left, right, right == each[-1]) for left, right in pairwise(each)] for each in places
         ]
-        return cls(area, _products(families), names=names)
+        return cls(area, products(families), names=names)
 
     @classmethod
     def hats(cls, area: ContactArea, *nodes: Any, names: Sequence[str] | None = None) -> AveragedContact:
@@ -186,10 +86,10 @@ class AveragedContact:
 
         One array of ``nodes`` per direction; on a surface all products, last fastest.
         """
-        places = [_rising(each, "nodes", 2) for each in nodes]
+        places = [rising(each, "nodes", 2) for each in nodes]
         area.require_alignment(places, "hats")
-        families = [[_hat(each, i) for i in range(each.size)] for each in places]
-        return cls(area, _products(families), names=names)
+        families = [[hat(each, i) for i in range(each.size)] for each in places]
+        return cls(area, products(families), names=names)
 
     @classmethod
     def diracs(
@@ -197,7 +97,7 @@ class AveragedContact:
     ) -> AveragedContact:
         """Collocation: the gap at the ``positions`` (m,) or (m, d) themselves, which become ``points``."""
         contact = cls.__new__(cls)
-        points = _points(positions, area.dimension, "positions")
+        points = surface_points(positions, area.dimension, "positions")
         contact.area, contact.points, contact._functions = area, points, ()
         contact.names = _names(names, len(points), "point ")
         contact.operator = sparse.eye_array(len(points), format="csr")
@@ -222,7 +122,7 @@ class AveragedContact:
 
     def average(self, values: Any) -> np.ndarray:
         """∫ h_i values dΓ (m, ...) from values at :attr:`points` (k, ...): gaps, gap rates, gradients alike. (3.11)"""
-        return _apply(self.operator, _sampled(values, len(self.points)))
+        return _apply(self.operator, sampled(values, len(self.points)))
 
     def directions(self, gradients: Any) -> np.ndarray:
         """J_N (n, m) from the gradients ∂g/∂q (k, n) at :attr:`points`."""
@@ -231,7 +131,7 @@ class AveragedContact:
     def weights(self, points: Any = None) -> np.ndarray:
         """Normalised h_i (m, number of points) [1/m or 1/m²] at the area's points, or at any others."""
         self._require_functions("weights")
-        where = self.area.points if points is None else _points(points, self.area.dimension, "points")
+        where = self.area.points if points is None else surface_points(points, self.area.dimension, "points")
         return self._scale[:, None] * self._raw(where)
 
     def pressure(self, normal_force: Any, points: Any = None) -> np.ndarray:
@@ -240,7 +140,7 @@ class AveragedContact:
         ``normal_force`` λ_N (m,) [N], or (m, times) for a history; the answer is (points,) or (points, times).
         """
         self._require_functions("pressure")
-        return self.weights(points).T @ _sampled(normal_force, self.count, "weight function")
+        return self.weights(points).T @ sampled(normal_force, self.count, "weight function")
 
     def _raw(self, points: np.ndarray) -> np.ndarray:
         """h_i (m, number of points) before normalisation."""
@@ -275,7 +175,7 @@ class FrictionPatches:
     names: tuple[str, ...]
 
     def __init__(self, area: ContactArea, *edges: Any, names: Sequence[str] | None = None) -> None:
-        self._edges: tuple[np.ndarray, ...] = tuple(_rising(each, "edges", 2) for each in edges)
+        self._edges: tuple[np.ndarray, ...] = tuple(rising(each, "edges", 2) for each in edges)
         area.require_alignment(self._edges, "friction patches")
         cells = [each.size - 1 for each in self._edges]
         numbers = [
@@ -327,17 +227,17 @@ class FrictionPatches:
 
     def average(self, values: Any) -> np.ndarray:
         """Means (s, ...) over the patches from values at the area's points (k, ...). (3.44)"""
-        return _apply(self.operator, _sampled(values, len(self.area.weights)))
+        return _apply(self.operator, sampled(values, len(self.area.weights)))
 
     def directions(self, gradients: Any) -> np.ndarray:
         """J_T (n, s d), patch by patch, from ∂v_T/∂v (k, d, n) at the area's points; (k, n) in the plane. (3.43)"""
-        values = _sampled(gradients, len(self.area.weights))
+        values = sampled(gradients, len(self.area.weights))
         means = self.average(values[:, None, :] if values.ndim == 2 else values)
         return means.reshape(-1, means.shape[-1]).T
 
     def traction(self, tangential_force: Any) -> np.ndarray:
         """Mean tractions λ_T,i/|Γ_i| (s, d) [N/m or N/m²] from the patch forces (s, d) [N]."""
-        forces = _sampled(tangential_force, self.count, "patch")
+        forces = sampled(tangential_force, self.count, "patch")
         return forces / self.measures.reshape(-1, *(1 for _ in forces.shape[1:]))
 
     def shares(self, contact: AveragedContact) -> np.ndarray:
@@ -387,104 +287,6 @@ def friction_matrix(contact: AveragedContact, patches: FrictionPatches, friction
     return np.broadcast_to(coefficients, patches.count)[:, None] * patches.shares(contact)
 
 
-@dataclass(frozen=True)
-class _Box:
-    """One between two edges, zero elsewhere; an inner edge belongs to the box on its right."""
-
-    left: float
-    right: float
-    last: bool
-
-    def __call__(self, x: np.ndarray) -> np.ndarray:
-        below = x <= self.right if self.last else x < self.right
-        return ((self.left <= x) & below).astype(float)
-
-
-@dataclass(frozen=True)
-class _Hat:
-    """One at the middle node, zero at its neighbours and beyond; a missing neighbour cuts it off."""
-
-    places: tuple[float, ...]
-    heights: tuple[float, ...]
-
-    def __call__(self, x: np.ndarray) -> np.ndarray:
-        return np.interp(x, self.places, self.heights, left=0.0, right=0.0)
-
-
-@dataclass(frozen=True)
-class _Product:
-    """h(x, y, …) = h₁(x) h₂(y) …"""
-
-    factors: tuple[Callable[[np.ndarray], np.ndarray], ...]
-
-    def __call__(self, *coordinates: np.ndarray) -> np.ndarray:
-        values = [factor(along) for factor, along in zip(self.factors, coordinates, strict=True)]
-        return np.prod(values, axis=0)
-
-
-def _hat(nodes: np.ndarray, i: int) -> _Hat:
-    chosen = range(max(i - 1, 0), min(i + 2, nodes.size))
-    return _Hat(tuple(float(nodes[j]) for j in chosen), tuple(float(j == i) for j in chosen))
-
-
-def _products(families: list[list[Any]]) -> list[_Product]:
-    return [_Product(factors) for factors in product(*families)]
-
-
-def _panel_ends(argument: str, length: float, panels: Any, start: float) -> np.ndarray:
-    if not (np.isfinite(length) and length > 0.0 and np.isfinite(start)):
-        raise InvalidModel(f"{argument} is {length}; allowed are finite numbers above 0, in m.")
-    if np.ndim(panels) == 0:
-        if int(panels) != panels or panels < 1:
-            raise InvalidModel(
-                f"panels is {panels}; allowed are whole numbers from 1 on, or the panels' ends."
-            )
-        return start + length * np.linspace(0.0, 1.0, int(panels) + 1)
-    ends = _rising(panels, "panels", 2)
-    if not np.allclose([ends[0], ends[-1]], [start, start + length], rtol=0.0, atol=ALIGNED * length):
-        raise InvalidModel(
-            f"panels reach from {ends[0]:g} m to {ends[-1]:g} m; expected {start:g} m to {start + length:g} m."
-        )
-    return ends
-
-
-def _gauss(ends: np.ndarray, order: int) -> tuple[np.ndarray, np.ndarray]:
-    """Gauss points and weights on all panels of a line."""
-    if int(order) != order or order < 1:
-        raise InvalidModel(f"order is {order}; allowed are whole numbers from 1 on.")
-    places, weights = np.polynomial.legendre.leggauss(int(order))
-    half = 0.5 * np.diff(ends)
-    middle = 0.5 * (ends[:-1] + ends[1:])
-    return (middle[:, None] + half[:, None] * places).ravel(), (half[:, None] * weights).ravel()
-
-
-def _rising(given: Any, argument: str, least: int) -> np.ndarray:
-    values = np.array(given, dtype=float)
-    rising = values.ndim == 1 and values.size >= least and np.isfinite(values).all()
-    if not (rising and np.all(np.diff(values) > 0.0)):
-        raise InvalidModel(f"{argument} must be at least {least} rising coordinates, got {given!r}.")
-    return values
-
-
-def _points(given: Any, dimension: int, argument: str) -> np.ndarray:
-    points = np.array(given, dtype=float)
-    points = points.reshape(-1, 1) if points.ndim <= 1 and dimension == 1 else points
-    if points.ndim != 2 or points.shape[1] != dimension or not np.isfinite(points).all():
-        raise InvalidModel(
-            f"{argument} have shape {np.shape(given)}; expected finite coordinates (number, {dimension})."
-        )
-    return points
-
-
-def _sampled(values: Any, count: int, owner: str = "point") -> np.ndarray:
-    array = np.asarray(values, dtype=float)
-    if array.ndim == 0 or array.shape[0] != count:
-        raise InvalidModel(
-            f"values have shape {array.shape}; expected ({count}, ...), one row for every {owner}."
-        )
-    return array
-
-
 def _apply(operator: Any, values: np.ndarray) -> np.ndarray:
     """A sparse matrix (m, k) times an array (k, ...)."""
     flat = operator @ values.reshape(len(values), -1)
@@ -497,38 +299,3 @@ def _names(names: Sequence[str] | None, count: int, default: str) -> tuple[str, 
     if len(names) != count or len(set(names)) != count:
         raise InvalidModel(f"names has {len(set(names))} different entries, expected {count}.")
     return tuple(str(name) for name in names)
-
-
-def _require_weights(values: np.ndarray, weights: np.ndarray, names: tuple[str, ...]) -> None:
-    """h_i ≥ 0 and ∫ h_i > 0, (3.12)."""
-    if len(values) == 0:
-        raise InvalidModel("an averaged contact needs at least one weight function.")
-    for name, row in zip(names, values, strict=True):
-        if not np.isfinite(row).all():
-            raise InvalidModel(f"'{name}' is not finite everywhere on the contact area.")
-        if row.min() < 0.0:
-            raise InvalidModel(
-                f"'{name}' is negative ({row.min():.3g}) on part of the contact area; weight functions must be ≥ 0."
-            )
-        if row @ weights <= 0.0:
-            raise InvalidModel(
-                f"'{name}' vanishes at all points of the contact area; let it reach into the area, or refine the rule."
-            )
-
-
-def _require_independence(rows: np.ndarray, names: tuple[str, ...]) -> None:
-    """Linear independence of the weight functions, from the Gram matrix ∫ h_i h_j dΓ."""
-    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    gram = rows @ rows.T
-    if np.linalg.eigvalsh(gram)[0] > DEPENDENT:
-        return
-    first = next(i for i in range(1, len(gram) + 1) if np.linalg.eigvalsh(gram[:i, :i])[0] <= DEPENDENT)
-    reason = (
-        f"; the quadrature rule has only {rows.shape[1]} points, refine it"
-        if len(rows) > rows.shape[1]
-        else ""
-    )
-    raise InvalidModel(
-        f"'{names[first - 1]}' is a combination of the weight functions before it{reason}. Weight functions must be "
-        "linearly independent."
-    )

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from klapper.mechanics.acceleration import TOLERANCE, AccelerationProblem, ModeDecision
+from klapper.mechanics.acceleration import AccelerationProblem
+from klapper.mechanics.acceleration_solution import TOLERANCE, ModeDecision
 from klapper.mechanics.errors import InvalidModel
 
 

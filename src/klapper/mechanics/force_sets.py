@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sparse
 
 from klapper.complementarity.selection import ForceSet
-from klapper.mechanics.acceleration import ModeDecision
+from klapper.mechanics.acceleration_solution import ModeDecision
 from klapper.mechanics.system import Directions, System
 
 STICK = 1
@@ -156,7 +156,7 @@ def mode_forces(decision: ModeDecision, *, mass: np.ndarray | None = None) -> Fo
     mobility = problem.directions.T @ problem._responses
     change, pressed, closed = decision.tangential_acceleration, decision._pressed, decision.stays_closed
     starts = pressed & ~problem.sliding & ~decision.sticks
-    along = np.where(problem.sliding[:, None], problem._sense, np.where(starts[:, None], change, 0.0))
+    along = np.where(problem.sliding[:, None], problem.sense, np.where(starts[:, None], change, 0.0))
     length = np.linalg.norm(along, axis=1, keepdims=True)
     sense = np.divide(along, length, out=np.zeros_like(along), where=length > 0.0)
     sense[~pressed] = 0.0

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from klapper.complementarity import ComplementarityError
-from klapper.mechanics.acceleration import AccelerationProblem, ModeDecision
+from klapper.mechanics.acceleration import AccelerationProblem
+from klapper.mechanics.acceleration_solution import ModeDecision
 from klapper.mechanics.system import System
 from klapper.schemes.base import StepFailed
 from klapper.schemes.contact_modes import (

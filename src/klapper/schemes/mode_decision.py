@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from klapper.complementarity import NoSolution, NotDecided, Solution
-from klapper.mechanics.acceleration import DECISION, TOLERANCE, AccelerationProblem, ModeDecision
+from klapper.mechanics.acceleration import AccelerationProblem
+from klapper.mechanics.acceleration_solution import DECISION, TOLERANCE, ModeDecision
 from klapper.mechanics.force_sets import mode_forces
 from klapper.schemes.base import StepFailed
 from klapper.schemes.phase_modes import (

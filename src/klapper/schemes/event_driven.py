@@ -16,7 +16,8 @@ import numpy as np
 
 from klapper.mechanics.errors import InvalidModel
 from klapper.schemes.phase_equations import PhaseEquations
-from klapper.schemes.phases import Flow, Integrals, Phased
+from klapper.schemes.phase_flow import Flow, Integrals
+from klapper.schemes.phases import Phased
 from klapper.schemes.smooth_step import METHODS, SmoothStep, smooth_step
 
 _PAST_THE_EVENT = 1.01  # length of the step that is done again for an event, relative to the time up to it

@@ -30,7 +30,7 @@ from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.signals import Constant, Harmonic, Ramp, Signal, Sum
 from klapper.schemes.phase_equations import LinearPhaseEquations
-from klapper.schemes.phases import Integrals
+from klapper.schemes.phase_flow import Integrals
 
 _RANK = 1e-10  # relative size below which a held direction counts as redundant
 _TERMS = 16  # of the Taylor polynomial over half a step: 2^-17 / 17! is far below round-off
@@ -274,7 +274,7 @@ class LinearPhase:
 
 
 class LinearFlow:
-    """The motion from one state on, a :class:`~klapper.schemes.phases.Flow` without any step size."""
+    """The motion from one state on, a :class:`~klapper.schemes.phase_flow.Flow` without any step size."""
 
     next_size = 0.0
 

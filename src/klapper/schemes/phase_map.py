@@ -58,7 +58,7 @@ class PhaseMap(Protocol):
     1. ``entered`` is the state of the phase that belongs to x at t; all others take states that were entered, or came
        from ``arrival``; ``destination`` is only the state of that.
     2. ``forces`` come in the order of the rows of ``equations``.
-    3. ``flow`` has ``states`` and ``reactions`` at many times, as :class:`~klapper.schemes.phases.Flow` has them.
+    3. ``flow`` has ``states`` and ``reactions`` at many times, as :class:`~klapper.schemes.phase_flow.Flow` has them.
     """
 
     @property

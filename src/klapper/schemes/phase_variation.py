@@ -206,7 +206,7 @@ class IntegratedPhaseMap:
 
 
 class SolvedFlow:
-    """States and reactions between two times, of a solution of scipy's; see :class:`~klapper.schemes.phases.Flow`."""
+    """States and reactions between two times, of scipy's solution; see :class:`~klapper.schemes.phase_flow.Flow`."""
 
     def __init__(self, equations: PhaseEquations, start: float, end: float, solution: Any) -> None:
         self.equations, self.start, self.end = equations, start, end

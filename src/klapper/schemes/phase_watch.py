@@ -11,16 +11,12 @@ little below zero is measured from there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from klapper.schemes.first_crossing import Crossing, first_crossing
 from klapper.schemes.phase_equations import PhaseEquations
+from klapper.schemes.phase_flow import Flow
 from klapper.schemes.phase_modes import RELEASE, SLIDING, SLIP, STARTING, STOP, TOUCH, TURN
-
-if TYPE_CHECKING:
-    from klapper.schemes.phases import Flow
 
 LOOKS = 32
 """Intervals of a step at whose ends it is asked which contacts are near, where a system searches for them."""

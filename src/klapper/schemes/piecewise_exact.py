@@ -19,8 +19,9 @@ from klapper.mechanics.system import System
 from klapper.schemes.base import Snapshot
 from klapper.schemes.linear_flow import Held, LinearFlow, LinearModel, LinearPhase
 from klapper.schemes.phase_equations import LinearPhaseEquations, PhaseEquations
+from klapper.schemes.phase_flow import Flow
 from klapper.schemes.phase_watch import PhaseWatch
-from klapper.schemes.phases import Flow, Phased
+from klapper.schemes.phases import Phased
 
 _MOST_PHASES = 512  # kept in memory
 _LONGEST, _SLOWEST = (

@@ -18,13 +18,13 @@ from klapper.mechanics.ledger import Increment
 
 if TYPE_CHECKING:
     from klapper.mechanics.system import System
-    from klapper.schemes.moreau import _OneStep
+    from klapper.schemes.moreau_step import MoreauStep
 
 _ROUND_OFF = 1e-12
 
 
 def step_energy(
-    step: _OneStep, impulse: np.ndarray, bilateral: np.ndarray, q_after: np.ndarray, v_after: np.ndarray
+    step: MoreauStep, impulse: np.ndarray, bilateral: np.ndarray, q_after: np.ndarray, v_after: np.ndarray
 ) -> np.ndarray:
     """Increments (5,) [J] of loads, damping, friction, impact and numerical loss.
 
@@ -72,7 +72,7 @@ def step_energy(
     )
 
 
-def _changing_mass(step: _OneStep, q_after: np.ndarray, v_after: np.ndarray) -> float:
+def _changing_mass(step: MoreauStep, q_after: np.ndarray, v_after: np.ndarray) -> float:
     """Kinetic energy that the change of the mass matrix over the step adds."""
     system = step.system
     before, after = system.mass(step.before.position), system.mass(q_after)
@@ -95,7 +95,7 @@ def spring_energy(system: System, contact: np.ndarray, impulse: np.ndarray, dura
     return 0.5 * float(force @ compliance[np.ix_(contact, contact)] @ force)
 
 
-def _springs_gained(step: _OneStep, impulse: np.ndarray) -> float:
+def _springs_gained(step: MoreauStep, impulse: np.ndarray) -> float:
     before = step.before
     held = spring_energy(step.system, before.contact, before.impulse, before.memory[-1])
     return spring_energy(step.system, step.contact, impulse, step.h) - held

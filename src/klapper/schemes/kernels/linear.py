@@ -24,7 +24,7 @@ from klapper.schemes.kernels.linear_form import (
     spring_energy,
 )
 
-_ROUND_OFF = 1e-12  # as in klapper.schemes.moreau
+_ROUND_OFF = 1e-12  # as in klapper.schemes.moreau_step
 _UNLOADED = 1e-13
 OPEN, STICK, SLIP, IMPACT = 0, 1, 2, 3
 

@@ -23,7 +23,8 @@ from klapper.mechanics.smooth_friction import ArctanFriction, PowerFriction, Sat
 from klapper.results.penetration import penetration_statistics
 from klapper.schemes.base import OPEN, SLIP, STICK
 from klapper.schemes.contact_modes import STICKING
-from klapper.schemes.regularised import Regularised, _Memory
+from klapper.schemes.regularised import Regularised
+from klapper.schemes.regularised_step import RegularisedMemory
 from klapper.simulate import simulate
 
 GRAVITY = 9.81
@@ -94,7 +95,7 @@ def test_a_free_layer_creeps_back_with_the_time_constant_of_its_damper():
     while snapshot.time < 7.0:
         step = scheme.step(system, snapshot, 7.0)
         snapshot = step.after
-        modes = _Memory.read(snapshot.memory, system).modes
+        modes = RegularisedMemory.read(snapshot.memory, system).modes
         if snapshot.velocity[0] > 0.0 and len(modes.closed) == 0:
             layers.append((snapshot.time, modes.layer[0]))
     (t_1, s_1), (t_2, s_2) = layers[0], layers[-1]
@@ -224,14 +225,14 @@ def test_the_mixed_acceleration_is_unique_along_the_motion():
     rng, seen = np.random.default_rng(4), 0
     while snapshot.time < 0.03:
         snapshot = scheme.step(system, snapshot, 0.03).after
-        modes = _Memory.read(snapshot.memory, system).modes
+        modes = RegularisedMemory.read(snapshot.memory, system).modes
         closed = modes.closed
         if len(closed) < 2 or snapshot.step % 2:
             continue
         resting = modes.copy()
         resting.tangential[closed] = STICKING
         t, q = snapshot.time, snapshot.position
-        switches = scheme._switches(system)
+        switches = scheme.switches(system)
         v = switches.held(t, q, snapshot.velocity, closed)
         decision = switches.decision(resting, closed, t, q, v)
         assert decision.problem.convex

@@ -9,9 +9,13 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import pytest
 
 from klapper import bodies, continuum, mechanics, structures
+from klapper.mechanics import FRICTION_LAWS
+from klapper.mechanics.impact import IMPACT_LAWS
+from klapper.mechanics.options import example_of, options_of
 from klapper.scenario import KINDS, schema, starter
 from klapper.scenario.bodies import PARTS as PLANAR
 from klapper.scenario.continuum import PARTS as ELASTIC
+from klapper.scenario.laws import IMPACT, as_friction, as_impact, law_table
 from klapper.scenario.linear import PARTS as LINEAR
 from klapper.scenario.schemes import SCHEMES, classes, parts
 from klapper.scenario.tables import Many, Named, Table, Variants
@@ -69,6 +73,22 @@ def test_options_of_parts_of_schemes_are_those_of_their_constructors(option: str
         for name, value in value.tables.items()
     }
     agree(declared[kind], parts()[option][kind])
+
+
+@pytest.mark.parametrize("kind", IMPACT_LAWS)
+def test_every_impact_law_can_be_named_in_a_file(kind: str) -> None:
+    law = IMPACT_LAWS[kind]
+    needed = {name: given.option.example for name, given in options_of(law).items() if given.needed}
+    agree(IMPACT.value.tables[kind], law)
+    assert as_impact({"kind": kind, **needed}) == example_of(law)
+
+
+@pytest.mark.parametrize("kind", FRICTION_LAWS)
+def test_every_friction_law_can_be_named_in_a_file(kind: str) -> None:
+    law = FRICTION_LAWS[kind]
+    needed = {name: given.option.example for name, given in options_of(law).items() if given.needed}
+    agree(law_table(law), law)
+    assert as_friction({"kind": kind, **needed}) == example_of(law)
 
 
 @pytest.mark.parametrize("name", [name for name in PLANAR if name != "shape"])

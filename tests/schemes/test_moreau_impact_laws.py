@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from klapper.mechanics import Constraint, Contact, FunctionSystem, LinearSystem, Ramp
-from klapper.mechanics.impact import Newton, Poisson, Sequential
-from klapper.schemes import IMPACT, Moreau
+from klapper.mechanics.impact import IMPACT_LAWS, Newton, Poisson, Sequential
+from klapper.mechanics.options import example_of
+from klapper.schemes import IMPACT, EventDriven, Moreau
 from klapper.simulate import simulate
 
 
@@ -49,6 +50,19 @@ def test_row_of_three_masses(name: str, theta: float) -> None:
     hit = np.flatnonzero(np.any(run.state == IMPACT, axis=1))
     assert run.time[hit[0]] == pytest.approx(0.05, abs=5e-3)
     np.testing.assert_allclose(run.velocity[hit[0]], after, atol=1e-12)  # at once, not over several steps
+
+
+@pytest.mark.parametrize("scheme", [Moreau, EventDriven], ids=lambda scheme: scheme.__name__)
+@pytest.mark.parametrize("kind", IMPACT_LAWS)
+def test_every_law_serves_in_a_scheme_and_its_books_close(kind: str, scheme: type) -> None:
+    """One contact without friction: momentum stays, no energy is gained, and what is lost is booked as impact."""
+    run = simulate(row(0.5), 0.1, scheme(2e-3, impact=example_of(IMPACT_LAWS[kind])))
+    assert run.velocity[-1].sum() == pytest.approx(1.0, abs=1e-12)
+    lost = 0.5 - 0.5 * np.sum(np.square(run.velocity[-1]))
+    assert lost >= -1e-12
+    assert run.ledger.impact[-1] == pytest.approx(lost, abs=1e-12)
+    assert np.abs(run.ledger.residual).max() <= 1e-12
+    assert np.all(np.diff(run.velocity[-1]) >= -1e-8)
 
 
 @pytest.mark.parametrize(

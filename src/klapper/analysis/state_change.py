@@ -24,7 +24,7 @@ from klapper.analysis.stationary_problem import friction_rows
 from klapper.mechanics.acceleration import AccelerationProblem, ModeDecision
 from klapper.mechanics.eigenmodes import as_dense
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.impact import Impact, ImpactLaw, ImpactProblem, Newton, Sequential
+from klapper.mechanics.impact import Impact, ImpactLaw, ImpactProblem, Newton
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.signals import finite
 
@@ -137,7 +137,7 @@ def change_of_state(
     chosen = Newton() if law is None else law
     if not isinstance(chosen, ImpactLaw):
         raise InvalidModel(f"law is {law!r}; give an impact law, e.g. klapper.mechanics.impact.Newton().")
-    taken = impact if isinstance(chosen, Sequential) else impact.approaching(_noise(impact)).problem
+    taken = impact if chosen.in_sequence else impact.approaching(_noise(impact)).problem
     result = chosen.resolve(taken)
     after = result.after
     return StateChange(before, result, _state_after(system, t, q, after, touching, impact), q, after)

@@ -7,7 +7,8 @@ from klapper.mechanics.compliance import ApproachDamper, BoundaryLayer, Complian
 from klapper.mechanics.contact_area import ContactArea
 from klapper.mechanics.contacts import Constraint, Contact, ContactList, ContactTable, FrictionElement, Laws
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.friction import Anisotropic, Coulomb, Friction, SpeedDependent, Stribeck
+from klapper.mechanics.exponential_friction import ExponentialFriction
+from klapper.mechanics.friction import FRICTION_LAWS, Anisotropic, Coulomb, Friction, SpeedDependent, Stribeck
 from klapper.mechanics.function_system import FunctionSystem
 from klapper.mechanics.invariants import Invariants
 from klapper.mechanics.linear_system import LinearSystem
@@ -17,6 +18,7 @@ from klapper.mechanics.smooth_friction import ArctanFriction, PowerFriction, Sat
 from klapper.mechanics.system import Directions, State, System, Tangents
 
 __all__ = [
+    "FRICTION_LAWS",
     "ActiveSets",
     "Anisotropic",
     "ApproachDamper",
@@ -32,6 +34,7 @@ __all__ = [
     "ContactTable",
     "Coulomb",
     "Directions",
+    "ExponentialFriction",
     "Friction",
     "FrictionElement",
     "FrictionPatches",

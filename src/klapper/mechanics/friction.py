@@ -10,10 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Annotated, Any, Protocol, TypeVar, runtime_checkable
 
 from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.options import Option
 from klapper.mechanics.signals import answer, number
+
+L = TypeVar("L", bound=type)
+
+FRICTION_LAWS: dict[str, type[Any]] = {}
+"""Every friction law by the word under which files know it, ``friction = { kind = "coulomb", mu = 0.3 }``."""
+
+
+def friction_law(kind: str) -> Callable[[L], L]:
+    """Enter a class of friction laws in ``FRICTION_LAWS`` under the word ``kind``."""
+
+    def enter(law: L) -> L:
+        FRICTION_LAWS[kind] = law
+        return law
+
+    return enter
 
 
 @runtime_checkable
@@ -39,6 +55,7 @@ class Friction(Protocol):
     def coefficient(self, speed: float) -> float: ...
 
 
+@friction_law("coulomb")
 @dataclass(frozen=True)
 class Coulomb:
     """The same coefficient in every direction and at every speed.
@@ -49,7 +66,7 @@ class Coulomb:
     0.3
     """
 
-    mu: float = 0.0
+    mu: Annotated[float, Option("friction coefficient", at_least=0.0)] = 0.0
     ratio = 1.0
     constant = True
 
@@ -60,6 +77,7 @@ class Coulomb:
         return self.mu
 
 
+@friction_law("anisotropic")
 @dataclass(frozen=True)
 class Anisotropic:
     """Coefficients along the first and the second tangential direction of the contact.
@@ -71,8 +89,8 @@ class Anisotropic:
     (0.8, 0.25)
     """
 
-    mu_1: float
-    mu_2: float
+    mu_1: Annotated[float, Option("coefficient along the first tangential direction", above=0.0, example=0.4)]
+    mu_2: Annotated[float, Option("coefficient along the second", at_least=0.0, example=0.2)]
     constant = True
 
     def __post_init__(self) -> None:
@@ -91,6 +109,7 @@ class Anisotropic:
         return self.mu_1
 
 
+@friction_law("stribeck")
 @dataclass(frozen=True)
 class Stribeck:
     """μ(v) = μ_d + (μ_s − μ_d) / (1 + (|v|/v_s)^exponent): falls from static to dynamic with the sliding speed.
@@ -102,10 +121,12 @@ class Stribeck:
     (0.4, 0.3)
     """
 
-    static: float
-    dynamic: float
-    speed: float
-    exponent: float = 1.0
+    static: Annotated[float, Option("coefficient at rest", at_least=0.0, example=0.4)]
+    dynamic: Annotated[float, Option("coefficient at high speed", at_least=0.0, example=0.2)]
+    speed: Annotated[
+        float, Option("speed at which half of the fall is reached", "m/s", above=0.0, example=0.1)
+    ]
+    exponent: Annotated[float, Option("exponent of the fall", above=0.0)] = 1.0
     ratio = 1.0
     constant = False
 

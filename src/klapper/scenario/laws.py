@@ -7,8 +7,12 @@ force = [{ kind = "constant", amount = 1.0 }, { kind = "ramp", … }]        the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from klapper.mechanics.friction import FRICTION_LAWS
+from klapper.mechanics.impact import IMPACT_LAWS
+from klapper.mechanics.options import options_of
 from klapper.scenario.tables import Field, Many, Table, Variants, needed
 from klapper.scenario.values import Either, Number, Several, Value, Whole, quoted
 
@@ -52,65 +56,35 @@ def as_signal(given: Any) -> Any:
     return given
 
 
+def law_tables(laws: Mapping[str, type[Any]]) -> Variants:
+    """Tables of laws by their words, from what the laws declare of their options."""
+    return Variants({kind: law_table(law) for kind, law in laws.items()})
+
+
+def law_table(law: type[Any]) -> Table:
+    """The declared options of a law; the table is called by the first sentence of its docstring."""
+    fields = {}
+    for name, given in options_of(law).items():
+        told = given.option
+        kind = Whole if given.type is int else Number
+        value = kind(above=told.above, at_least=told.at_least, at_most=told.at_most)
+        default = None if given.needed else given.default
+        fields[name] = Field(value, told.meaning, told.unit, default=default, needed=given.needed)
+    return Table(fields, (law.__doc__ or "").split("\n")[0].rstrip("."))
+
+
 FRICTION = Field(
-    Either(
-        FROM_ZERO,
-        Variants(
-            {
-                "coulomb": Table({"mu": needed(FROM_ZERO, "friction coefficient")}),
-                "stribeck": Table(
-                    {
-                        "static": needed(FROM_ZERO, "coefficient at rest"),
-                        "dynamic": needed(FROM_ZERO, "coefficient at high speed"),
-                        "speed": needed(POSITIVE, "speed at which half of the fall is reached", "m/s"),
-                        "exponent": Field(POSITIVE, "exponent of the fall", default=1.0),
-                    }
-                ),
-            }
-        ),
-    ),
-    "friction coefficient μ, or a law",
-    default=0.0,
+    Either(FROM_ZERO, law_tables(FRICTION_LAWS)), "friction coefficient μ, or a law", default=0.0
 )
+IMPACT = Field(law_tables(IMPACT_LAWS), "impact law; Newton's law inside of the step if not given")
 
 
 def as_friction(given: Any) -> Any:
-    from klapper.mechanics import Coulomb, Stribeck
-
-    if isinstance(given, dict):
-        return {"coulomb": Coulomb, "stribeck": Stribeck}[given["kind"]](**without_kind(given))
-    return given
-
-
-IMPACT = Field(
-    Variants(
-        {
-            "newton": Table({}, "Newton's law for all contacts at once"),
-            "poisson": Table({}, "Poisson's law"),
-            "sequential": Table(
-                {
-                    "limit": Field(Whole(at_least=1), "greatest number of fast impacts", default=1000),
-                    "tolerance": Field(POSITIVE, "share of the largest approach speed", default=1e-9),
-                },
-                "impacts one after the other within an instant",
-            ),
-            "fremond": Table({"mass_parameters": needed(FROM_ZERO, "mass parameters m", "kg")}),
-        }
-    ),
-    "impact law; Newton's law inside of the step if not given",
-)
+    return FRICTION_LAWS[given["kind"]](**without_kind(given)) if isinstance(given, dict) else given
 
 
 def as_impact(given: Any) -> Any:
-    from klapper.mechanics import impact
-
-    laws = {
-        "newton": impact.Newton,
-        "poisson": impact.Poisson,
-        "sequential": impact.Sequential,
-        "fremond": impact.Fremond,
-    }
-    return laws[given["kind"]](**without_kind(given))
+    return IMPACT_LAWS[given["kind"]](**without_kind(given))
 
 
 def without_kind(given: dict[str, Any]) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def resolve_jump(
 
     A law of impacts in sequence is given all closed contacts, since it chooses anew after each of them.
     """
-    from klapper.mechanics.impact import Approaching, ImpactProblem, Sequential
+    from klapper.mechanics.impact import Approaching, ImpactProblem
 
     d = system.contacts.tangential
     impulses = np.zeros((len(contact), 1 + d))
@@ -74,7 +74,7 @@ def resolve_jump(
         coordinates=list(system.velocities),
     )
     taken = problem.approaching(noise)
-    if isinstance(law, Sequential):
+    if getattr(law, "in_sequence", False):
         taken = Approaching(problem, np.arange(problem.contacts), np.arange(problem.patches))
     result = law.resolve(taken.problem)
     impulses[closed[taken.contacts], 0] = result.normal

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from impact_cases import random_impact, three
 
 from klapper.complementarity import ComplementarityError
-from klapper.mechanics.impact import Fremond, ImpactProblem, Newton, Poisson, Sequential
+from klapper.mechanics.impact import IMPACT_LAWS, ImpactProblem, Newton, Poisson, Sequential
+from klapper.mechanics.options import example_of
 
 SEEDS = st.integers(0, 2**32 - 1)
 careful = settings(max_examples=30)
-LAWS = [Newton(), Poisson(), Fremond(1.0), Sequential(limit=100)]
+LAWS = [example_of(law) for law in IMPACT_LAWS.values()]
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)

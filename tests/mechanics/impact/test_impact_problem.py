@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import pkgutil
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,10 @@ from impact_cases import random_impact, row, three
 import klapper.mechanics.impact as room
 from klapper.complementarity import NoSolution
 from klapper.mechanics import InvalidModel
-from klapper.mechanics.impact import Fremond, ImpactProblem, Newton, Poisson, Sequential
+from klapper.mechanics.impact import IMPACT_LAWS, Fremond, ImpactProblem, Newton, Sequential
+from klapper.mechanics.options import example_of
 
-LAWS = [Newton(), Poisson(), Fremond(2.0), Sequential()]
+LAWS = [example_of(law) for law in IMPACT_LAWS.values()]
 MODULES = [module.name for module in pkgutil.iter_modules(room.__path__, "klapper.mechanics.impact.")]
 
 
@@ -69,9 +71,9 @@ def test_options_of_laws_are_checked() -> None:
         Sequential(limit=0)
     with pytest.raises(InvalidModel, match="tolerance is 1"):
         Sequential(tolerance=1.0)
-    for law in (Newton, Poisson, Sequential):
+    for law in LAWS:
         with pytest.raises(InvalidModel, match="polygon is 5; allowed are even numbers"):
-            law(polygon=5)
+            replace(law, polygon=5)
     with pytest.raises(InvalidModel, match="accuracy is 0"):
         Fremond(1.0, accuracy=0.0)
 

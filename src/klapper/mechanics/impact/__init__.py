@@ -1,4 +1,4 @@
-"""Laws at velocity jumps: Newton, Poisson, Frémond, and fast impacts in sequence, each with and without friction.
+"""Laws at velocity jumps: Newton, Poisson, Frémond, Stronge, fast impacts in sequence, with and without friction.
 
     impact = ImpactProblem(mass, before, normal, restitution=0.8)
     result = Newton().resolve(impact)
@@ -9,8 +9,9 @@ reported with the contact that gives it.
 """
 
 from klapper.mechanics.impact.audit import ImpactAudit
+from klapper.mechanics.impact.energetic import Energetic, EnergeticImpact
 from klapper.mechanics.impact.fremond import Fremond, FremondImpact
-from klapper.mechanics.impact.law import ImpactLaw
+from klapper.mechanics.impact.law import IMPACT_LAWS, ImpactLaw
 from klapper.mechanics.impact.newton import Newton, NewtonImpact
 from klapper.mechanics.impact.poisson import Poisson, PoissonImpact
 from klapper.mechanics.impact.problem import Approaching, ImpactProblem
@@ -18,8 +19,11 @@ from klapper.mechanics.impact.result import Determinacy, Impact, Stage
 from klapper.mechanics.impact.sequential import Sequential, SequentialImpact
 
 __all__ = [
+    "IMPACT_LAWS",
     "Approaching",
     "Determinacy",
+    "Energetic",
+    "EnergeticImpact",
     "Fremond",
     "FremondImpact",
     "Impact",

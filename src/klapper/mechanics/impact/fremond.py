@@ -16,7 +16,7 @@ shrinks the error by less than μ |W_NT| / W_NN, the ratio that must stay below 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sparse
@@ -24,9 +24,10 @@ import scipy.sparse as sparse
 from klapper.complementarity import IterationLimit, Solution
 from klapper.complementarity.checking import as_vector
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.impact.law import ImpactLaw
+from klapper.mechanics.impact.law import ImpactLaw, impact_law
 from klapper.mechanics.impact.problem import ImpactProblem, read_array
 from klapper.mechanics.impact.result import Impact, Stage
+from klapper.mechanics.options import Option
 
 _REPETITIONS = 300
 
@@ -46,6 +47,7 @@ class FremondImpact(Impact):
     dissipative: np.ndarray
 
 
+@impact_law("fremond")
 @dataclass(frozen=True)
 class Fremond(ImpactLaw):
     """Frémond's law with ``mass_parameters`` m, one number or (m,) [kg]; the problem's restitution is not used.
@@ -58,7 +60,7 @@ class Fremond(ImpactLaw):
     [0.0, 0.333333333333, 0.5]
     """
 
-    mass_parameters: Any
+    mass_parameters: Annotated[Any, Option("mass parameters m", "kg", at_least=0.0, example=2.0)]
     name: ClassVar[str] = "Frémond's law"
 
     def __post_init__(self) -> None:

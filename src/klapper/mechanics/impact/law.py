@@ -8,8 +8,9 @@ Every law of this folder is one or several such problems; they differ in ``free`
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -24,6 +25,21 @@ from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.impact.problem import ImpactProblem, Matrix
 from klapper.mechanics.impact.result import Impact
 
+L = TypeVar("L", bound="type[ImpactLaw]")
+
+IMPACT_LAWS: dict[str, type[ImpactLaw]] = {}
+"""Every impact law by the word under which files know it, ``impact = { kind = "newton" }``."""
+
+
+def impact_law(kind: str) -> Callable[[L], L]:
+    """Enter a class of impact laws in ``IMPACT_LAWS`` under the word ``kind``."""
+
+    def enter(law: L) -> L:
+        IMPACT_LAWS[kind] = law
+        return law
+
+    return enter
+
 
 @dataclass(frozen=True, kw_only=True)
 class ImpactLaw(ABC):
@@ -33,6 +49,7 @@ class ImpactLaw(ABC):
     ``solver``    "auto", or a solver of :mod:`klapper.complementarity`
     ``accuracy``  allowed residual of every contact problem, dimensionless
 
+    A law with ``in_sequence`` is given all closed contacts, also those that open: it chooses anew after each jump.
     A law of one's own, contacts that take every normal velocity whatever the coefficients say:
 
     >>> from klapper.mechanics.impact import Stage
@@ -51,6 +68,7 @@ class ImpactLaw(ABC):
     solver: Any = "auto"
     accuracy: float = 1e-9
     name: ClassVar[str]
+    in_sequence: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.polygon is not None and (self.polygon < 4 or self.polygon % 2):

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from klapper.mechanics.impact.law import ImpactLaw
+from klapper.mechanics.impact.law import ImpactLaw, impact_law
 from klapper.mechanics.impact.problem import ImpactProblem
 from klapper.mechanics.impact.result import Impact, Stage
 
@@ -38,6 +38,7 @@ class NewtonImpact(Impact):
         return 0.5 * float(self.normal @ ((self.problem.restitution - 1.0) * approach))
 
 
+@impact_law("newton")
 @dataclass(frozen=True, kw_only=True)
 class Newton(ImpactLaw):
     """Newton's law for all given contacts at once: 0 ≤ Λ_N ⟂ ⁺v_N + ε ⁻v_N ≥ 0. Options as of :class:`ImpactLaw`.

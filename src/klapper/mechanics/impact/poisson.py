@@ -20,7 +20,7 @@ import numpy as np
 
 from klapper.complementarity import NotApplicable, Uniqueness, uniqueness
 from klapper.complementarity.uniqueness import Verdict
-from klapper.mechanics.impact.law import ImpactLaw
+from klapper.mechanics.impact.law import ImpactLaw, impact_law
 from klapper.mechanics.impact.problem import ImpactProblem
 from klapper.mechanics.impact.result import Determinacy, Impact, Stage, worst
 
@@ -102,6 +102,7 @@ class PoissonImpact(Impact):
         return splits
 
 
+@impact_law("poisson")
 @dataclass(frozen=True, kw_only=True)
 class Poisson(ImpactLaw):
     """Poisson's law for all given contacts; ``restitution`` of the problem is e. Options as of :class:`ImpactLaw`.

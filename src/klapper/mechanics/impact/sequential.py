@@ -13,17 +13,18 @@ not end (a ring of elastic discs), and with ε < 1 between three or more bodies 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from klapper.complementarity import LinearComplementarity
 from klapper.complementarity.convert import dense
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.impact.law import ImpactLaw
+from klapper.mechanics.impact.law import ImpactLaw, impact_law
 from klapper.mechanics.impact.newton import newton_velocity
 from klapper.mechanics.impact.problem import ImpactProblem
 from klapper.mechanics.impact.result import Determinacy, Impact, Stage
+from klapper.mechanics.options import Option
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +74,7 @@ class SequentialImpact(Impact):
         )
 
 
+@impact_law("sequential")
 @dataclass(frozen=True)
 class Sequential(ImpactLaw):
     """Fast impacts one after the other.
@@ -88,9 +90,10 @@ class Sequential(ImpactLaw):
     ([0.203125, 0.234375, 0.5625], 3)
     """
 
-    limit: int = 1000
-    tolerance: float = 1e-9
+    limit: Annotated[int, Option("greatest number of fast impacts", at_least=1)] = 1000
+    tolerance: Annotated[float, Option("share of the largest approach speed", above=0.0)] = 1e-9
     name: ClassVar[str] = "the sequential law"
+    in_sequence: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -165,7 +165,7 @@ def test_falling_friction_drives_a_block_on_a_belt() -> None:
     growth = -load * slope / (2 * mass)
     assert judged.verdict == "flutter"
     assert judged.growth == pytest.approx(growth, rel=1e-8)
-    assert judged.frequency == pytest.approx(np.sqrt(stiffness / mass - growth**2), rel=1e-8)
+    assert judged.angular_frequency == pytest.approx(np.sqrt(stiffness / mass - growth**2), rel=1e-8)
 
 
 def test_stick_and_slip_of_one_contact_differ_by_one_coordinate() -> None:
@@ -262,7 +262,7 @@ def test_a_free_pendulum_chain_keeps_its_zero_eigenvalues() -> None:
     )
     judged = minimal_coordinates(coupled).stability
     assert judged.zeros == 2
-    assert judged.frequency == pytest.approx(np.sqrt(5.0 * 4.0 / 3.0), rel=1e-12)
+    assert judged.angular_frequency == pytest.approx(np.sqrt(5.0 * 4.0 / 3.0), rel=1e-12)
     expected = stability(coupled.mass_matrix, None, coupled.stiffness).eigenvalues
     assert distance(judged.eigenvalues, expected) < 1e-12
 

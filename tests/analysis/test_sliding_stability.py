@@ -80,7 +80,7 @@ def test_border_of_the_wedge(alpha: float, stiffness: float) -> None:
 def test_numbers_of_the_printed_wedge() -> None:
     stable, flutter = turning(0.95, np.pi / 4), turning(1.05, np.pi / 4)
     assert np.unique(np.abs(stable.eigenvalues.imag).round(1)) == pytest.approx([0.0, 279.1, 349.4])
-    assert (flutter.growth, flutter.frequency) == pytest.approx((35.57, 318.2), abs=0.05)
+    assert (flutter.growth, flutter.angular_frequency) == pytest.approx((35.57, 318.2), abs=0.05)
     assert stable.equilibrium.gap == pytest.approx([-4.086e-5, -9.388e-5], abs=5e-9)
     assert flutter.equilibrium.normal_force == pytest.approx([3.44485, 8.74767], abs=5e-6)
 

@@ -70,7 +70,7 @@ def test_the_border_of_zieglers_pendulum_is_traced() -> None:
     assert (curve.kind, curve.closed) == ("flutter", False)
     load, damping = curve.points.T
     np.testing.assert_allclose(load, 41 / 28 + damping**2 / 2, atol=1e-9)
-    np.testing.assert_allclose(curve.frequency, np.sqrt(2 / 7), rtol=1e-8)
+    np.testing.assert_allclose(curve.angular_frequency, np.sqrt(2 / 7), rtol=1e-8)
     undamped = stability_over(ziegler, np.linspace(0.5, 3.0, 6))
     assert undamped.critical == pytest.approx(3.5 - np.sqrt(2), abs=1e-9)
 
@@ -82,7 +82,7 @@ def test_a_closed_border_is_one_closed_curve() -> None:
     (curve,) = chart.curves
     assert (curve.kind, curve.closed) == ("flutter", True)
     np.testing.assert_allclose(np.linalg.norm(curve.points, axis=1), 1.0, atol=1e-10)
-    np.testing.assert_allclose(curve.frequency, 2.0, rtol=1e-6)
+    np.testing.assert_allclose(curve.angular_frequency, 2.0, rtol=1e-6)
     around = np.unwrap(np.arctan2(curve.points[:, 1], curve.points[:, 0]))
     assert abs(around[-1] - around[0]) == pytest.approx(2 * np.pi)
 
@@ -105,9 +105,9 @@ def test_flutter_and_divergence_borders_meet() -> None:
     )
     kinds = {curve.kind: curve for curve in chart.curves}
     assert set(kinds) == {"flutter", "divergence"}
-    own = ~np.isnan(kinds["flutter"].frequency)
+    own = ~np.isnan(kinds["flutter"].angular_frequency)
     np.testing.assert_allclose(kinds["flutter"].points[own, 1], 0.0, atol=1e-10)
-    own = ~np.isnan(kinds["divergence"].frequency)
+    own = ~np.isnan(kinds["divergence"].angular_frequency)
     np.testing.assert_allclose(kinds["divergence"].points[own, 0], 1.0, atol=1e-10)
 
 
@@ -134,7 +134,7 @@ def test_changes_along_one_parameter_are_named() -> None:
     course = stability_over(judge, np.linspace(0.2, 5.0, 13))
     assert [change.kind for change in course.changes] == ["flutter", "flutter", "divergence", "existence"]
     assert [change.at for change in course.changes] == pytest.approx([1.0, 2.0, 3.0, 4.0], abs=1e-10)
-    assert [change.frequency for change in course.changes[:3]] == pytest.approx(
+    assert [change.angular_frequency for change in course.changes[:3]] == pytest.approx(
         [np.sqrt(2), 1.0, 0.0], abs=1e-5
     )
     assert course.critical == pytest.approx(1.0, abs=1e-10)

@@ -101,7 +101,7 @@ def test_elements_and_spans_agree_on_the_flutter_of_a_cantilever(beta: float) ->
     pipe = PipeSpans(1.0, 1.0, 1.0, beta, 0.0, 0.0, True, ())
     from klapper.analysis import stability
 
-    frequency = stability(*Dimensionless(True).matrices(beta, found * (1 + 1e-9))).frequency
+    frequency = stability(*Dimensionless(True).matrices(beta, found * (1 + 1e-9))).angular_frequency
     exact = pipe.flutter_flow(found / np.sqrt(beta), frequency) * np.sqrt(beta)
     assert found == pytest.approx(exact, rel=1e-3)
 

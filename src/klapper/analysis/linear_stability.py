@@ -60,7 +60,7 @@ class Stability:
         return float(self.eigenvalues[: len(self.eigenvalues) - self.zeros].real.max(initial=-np.inf)) + 0.0
 
     @property
-    def frequency(self) -> float:
+    def angular_frequency(self) -> float:
         """Imaginary part [rad/s] of the eigenvalue that grows fastest."""
         return float(abs(self.eigenvalues[0].imag)) if self.zeros < len(self.eigenvalues) else 0.0
 
@@ -69,7 +69,7 @@ class Stability:
         """ "stable", "flutter" or "divergence"; zero eigenvalues are not judged."""
         if self.growth <= self.neutral:
             return "stable"
-        return "flutter" if self.frequency > self.neutral else "divergence"
+        return "flutter" if self.angular_frequency > self.neutral else "divergence"
 
     @property
     def stable(self) -> bool:
@@ -89,7 +89,7 @@ class Stability:
     def __str__(self) -> str:
         head = {
             "stable": "Stable: " + ("every disturbance dies away" if self.decays else "no disturbance grows"),
-            "flutter": f"Flutter: oscillations of {self.frequency:.6g} rad/s grow with {self.growth:.6g} 1/s",
+            "flutter": f"Flutter: oscillations of {self.angular_frequency:.6g} rad/s grow with {self.growth:.6g} 1/s",
             "divergence": f"Divergence: disturbances grow with {self.growth:.6g} 1/s",
         }[self.verdict]
         zeros = f"; {self.zeros} zero eigenvalues ({self.free_motions} free motions)" if self.zeros else ""

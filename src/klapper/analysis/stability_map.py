@@ -35,7 +35,7 @@ class StabilityChange:
     """Where the verdict changes along one parameter.
 
     ``at``         the parameter; ``before`` and ``after`` the verdicts on both sides
-    ``frequency``  [rad/s] of what grows there; nan if it is an end of existence
+    ``angular_frequency``  [rad/s] of what grows there; nan if it is an end of existence
 
     A stiffness of 1 − load vanishes at the load 1:
 
@@ -49,7 +49,7 @@ class StabilityChange:
     at: float
     before: str
     after: str
-    frequency: float
+    angular_frequency: float
 
     @property
     def kind(self) -> str:
@@ -63,7 +63,8 @@ class StabilityChange:
 class StabilityCourse:
     """Stability along one parameter x (a,).
 
-    ``growth``     (a,) [1/s] largest real part; ``frequency`` (a,) [rad/s] of what grows fastest; nan: no equilibrium
+    ``growth``     (a,) [1/s] largest real part; nan: no equilibrium
+    ``angular_frequency``  (a,) [rad/s] of what grows fastest, likewise
     ``verdict``    (a,) "stable", "flutter", "divergence" or "none"
     ``changes``    where the verdict changes, rising
 
@@ -77,7 +78,7 @@ class StabilityCourse:
 
     x: np.ndarray
     growth: np.ndarray
-    frequency: np.ndarray
+    angular_frequency: np.ndarray
     verdict: np.ndarray
     changes: tuple[StabilityChange, ...]
 
@@ -99,7 +100,7 @@ class BorderCurve:
 
     ``kind``       "flutter" or "divergence": what is unstable beside it; "existence": there the equilibrium ends
     ``points``     (p, 2), x and y, in order; the first and the last are the same if the curve is closed
-    ``frequency``  (p,) [rad/s] of what grows there; nan on borders of existence
+    ``angular_frequency``  (p,) [rad/s] of what grows there; nan on borders of existence
 
     A stiffness x − y vanishes where x = y:
 
@@ -112,7 +113,7 @@ class BorderCurve:
 
     kind: str
     points: np.ndarray
-    frequency: np.ndarray
+    angular_frequency: np.ndarray
 
     @property
     def closed(self) -> bool:
@@ -124,7 +125,7 @@ class StabilityMap:
     """Verdicts over two parameters x (a,) and y (b,).
 
     ``growth``     (b, a) [1/s] largest real part, nan where there is no equilibrium
-    ``frequency``  (b, a) [rad/s] of what grows fastest, likewise
+    ``angular_frequency``  (b, a) [rad/s] of what grows fastest, likewise
     ``verdict``    (b, a) "stable", "flutter", "divergence", or "none" where there is no equilibrium
     ``boundary``   (b,): for every y the smallest x at which a stable motion becomes unstable or back; nan if none
     ``curves``     all borders between stable and unstable, and those of existence
@@ -140,7 +141,7 @@ class StabilityMap:
     x: np.ndarray
     y: np.ndarray
     growth: np.ndarray
-    frequency: np.ndarray
+    angular_frequency: np.ndarray
     verdict: np.ndarray
     boundary: np.ndarray
     curves: tuple[BorderCurve, ...]
@@ -237,9 +238,9 @@ def stability_over(
     for k, at in enumerate(starts + 0.5 * (low + high) * steps):
         unstable = around[1] if around[0].verdict[k] in (STABLE, NONE) else around[0]
         words = (str(around[0].verdict[k]), str(around[1].verdict[k]))
-        frequency = float("nan") if NONE in words else float(unstable.frequency[k])
+        frequency = float("nan") if NONE in words else float(unstable.angular_frequency[k])
         changes.append(StabilityChange(float(at), *words, frequency))
-    return StabilityCourse(places, found.growth, found.frequency, found.verdict, tuple(changes))
+    return StabilityCourse(places, found.growth, found.angular_frequency, found.verdict, tuple(changes))
 
 
 def stability_map(
@@ -276,7 +277,7 @@ def stability_map(
         xs,
         ys,
         found.growth,
-        found.frequency,
+        found.angular_frequency,
         found.verdict,
         boundary,
         (*curves, *grid.existence_borders(found)),
@@ -305,7 +306,7 @@ class _Grid:
         points = start + 0.5 * (low + high)[:, None] * (end - start)
         curves = []
         for chain in linked(edges, found.stable, lambda cells: self._centres(cells).stable):
-            curves += _by_kind(chain, points, beyond.verdict, beyond.frequency)
+            curves += _by_kind(chain, points, beyond.verdict, beyond.angular_frequency)
         boundary = np.full(len(self.y), np.inf)
         along = ~edges.upward
         np.minimum.at(boundary, edges.row[along], points[along, 0])

@@ -20,7 +20,7 @@ from klapper.progress import Silent, Tally
 
 STABLE, FLUTTER, DIVERGENCE, NONE = "stable", "flutter", "divergence", "none"
 _SMALL = 1e-5  # of the largest eigenvalue: a smaller one may be a zero that the null spaces decide on
-_NAMES = ("growth", "frequency", "verdict", "excess")
+_NAMES = ("growth", "angular_frequency", "verdict", "excess")
 _PIECE = 512  # points judged between two reports of progress
 
 
@@ -29,13 +29,13 @@ class Samples:
     """What was found at p points.
 
     ``growth``     (p,) [1/s] largest real part, nan where there is no equilibrium
-    ``frequency``  (p,) [rad/s] of what grows fastest, nan where there is no equilibrium
+    ``angular_frequency``  (p,) [rad/s] of what grows fastest, nan where there is no equilibrium
     ``verdict``    (p,) "stable", "flutter", "divergence", or "none" where there is no equilibrium
     ``excess``     (p,) growth less what still counts as none; −inf where nothing grows or decays, +inf: no equilibrium
     """
 
     growth: np.ndarray
-    frequency: np.ndarray
+    angular_frequency: np.ndarray
     verdict: np.ndarray
     excess: np.ndarray
 
@@ -58,7 +58,7 @@ class Samples:
 
     def note(self, which: Any, growth: Any, frequency: Any, neutral: Any) -> None:
         """Fill in what was found at the points ``which``."""
-        self.growth[which], self.frequency[which] = growth, frequency
+        self.growth[which], self.angular_frequency[which] = growth, frequency
         kind = np.where(np.asarray(frequency) <= neutral, DIVERGENCE, FLUTTER)
         self.verdict[which] = np.where(growth <= neutral, STABLE, kind)
         self.excess[which] = np.where(np.abs(growth) <= neutral, -np.inf, growth - neutral)
@@ -130,7 +130,7 @@ class Judge:
 
     def _note(self, samples: Samples, i: int, judged: Stability) -> None:
         neutral = judged.neutral if self.neutral is None else self.neutral
-        samples.note(i, judged.growth, judged.frequency, neutral)
+        samples.note(i, judged.growth, judged.angular_frequency, neutral)
 
 
 def _singular(matrices: np.ndarray) -> np.ndarray:

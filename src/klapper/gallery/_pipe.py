@@ -160,7 +160,7 @@ class Hose:
     @property
     def critical_frequency(self) -> float:
         """[rad/s] of what grows there; zero for divergence, nan if nothing grows."""
-        found = (change.frequency for change in self.course.changes if change.before == "stable")
+        found = (change.angular_frequency for change in self.course.changes if change.before == "stable")
         return next(found, float("nan"))
 
     def states(self, flow: float) -> "tuple[Equilibrium, ...]":

@@ -210,6 +210,6 @@ def _exact_cantilever(beta: float, near: float) -> float:
     from klapper.analysis.linear_stability import stability
     from klapper.gallery._pipe_spans import PipeSpans
 
-    frequency = stability(*Dimensionless(True).matrices(beta, near * (1 + 1e-9))).frequency
+    frequency = stability(*Dimensionless(True).matrices(beta, near * (1 + 1e-9))).angular_frequency
     spans = PipeSpans(1.0, 1.0, 1.0, beta, 0.0, 0.0, True, ())
     return spans.flutter_flow(near / np.sqrt(beta), frequency) * np.sqrt(beta)

@@ -10,26 +10,25 @@ through the same cuts, so it ends in the same bits.
 from __future__ import annotations
 
 import hashlib
-import json
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sparse
 
 from klapper.conservation import conservation
 from klapper.mechanics.determinacy import force_determinacy
 from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.fingerprint import plain_answers
 from klapper.mechanics.force_audit import forces_by_state, summary
 from klapper.mechanics.momenta import has_momenta
 from klapper.mechanics.picture_format import plain_picture
 from klapper.mechanics.system import System, require_system
 from klapper.progress import Progress, progress_for
 from klapper.results import ENERGY, IMPACT, Layout, Loaded, PartStore, ResultsError, Run, Samples
+from klapper.results.energy_gains import energy_gains
+from klapper.results.findings import Findings
 from klapper.schemes.base import (
     Scheme,
     Snapshot,
@@ -135,31 +134,6 @@ def require_arguments(system: Any, until: Any, scheme: Any, every: Any) -> None:
         raise InvalidModel(f"every is {every!r}; allowed are whole numbers from 1 on.")
 
 
-@dataclass
-class _Findings:
-    """Notes of steps by kind: the first of each, and how many there were."""
-
-    first: dict[str, str] = field(default_factory=dict)
-    count: dict[str, int] = field(default_factory=dict)
-
-    def written(self) -> str:
-        return json.dumps([self.first, self.count])
-
-    @classmethod
-    def read(cls, text: str) -> _Findings:
-        return cls(*json.loads(text))
-
-    def take(self, notes: dict[str, str]) -> None:
-        for kind, text in notes.items():
-            self.first.setdefault(kind, text)
-            self.count[kind] = self.count.get(kind, 0) + 1
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        for kind, text in self.first.items():
-            more = self.count[kind] - 1
-            yield kind, text + (f" ({more} more of this kind)" if more else "")
-
-
 class _Loop:
     def __init__(self, system: System, scheme: Scheme, until: float, every: int | None) -> None:
         self.system, self.scheme, self.until = system, scheme, until
@@ -179,7 +153,7 @@ class _Loop:
         self.stretches: list[Samples] = [self._first_sample()]
         self.began = time.perf_counter()
         self.unsaved = 0  # index of the first stretch that is not on disk
-        self.findings = _Findings()
+        self.findings = Findings()
         self.seconds = 0.0  # of work before this session
         self.fallbacks = 0
         self.worst_residual = 0.0
@@ -194,10 +168,9 @@ class _Loop:
     def fingerprint(self) -> str:
         """A text that differs for another system, scheme or length: by what the system answers at several times."""
         digest = hashlib.blake2b(digest_size=16)
-        for answer in _answers(self.system, self.until):
-            for array in _plain(answer):
-                digest.update(repr(array.shape).encode())
-                digest.update(np.ascontiguousarray(array, dtype=float).tobytes())
+        for array in plain_answers(self.system, self.until, MOST_LISTED_CONTACTS):
+            digest.update(repr(array.shape).encode())
+            digest.update(np.ascontiguousarray(array, dtype=float).tobytes())
         for text in (self.layout, self.scheme.name, self.scheme.settings, self.until, self.every):
             digest.update(repr(text).encode())
         return digest.hexdigest()
@@ -210,7 +183,7 @@ class _Loop:
             int(stored["step"]), float(stored["time"]), **{name: np.asarray(stored[name]) for name in names}
         )
         self.sampled = self.snapshot
-        self.findings = _Findings.read(stored["findings"])
+        self.findings = Findings.read(stored["findings"])
         self.seconds = float(stored["seconds"])
         self.fallbacks = int(stored["fallbacks"])
         self.worst_residual = float(stored["worst_residual"])
@@ -402,7 +375,7 @@ class _Loop:
         if self.fallbacks:
             audit["steps by the general path"] = self.fallbacks
         audit.update(self._force_uniqueness(samples))
-        audit.update(_energy_gains(run))
+        audit.update(energy_gains(run))
         moves = has_momenta(self.system) and getattr(self.scheme, "inertia", True)
         kept = conservation(run, self.system) if moves else None
         if kept is not None:
@@ -498,83 +471,6 @@ def _as_samples(arrays: dict[str, Any]) -> Samples:
     return Samples(**{**arrays, "loaded": None if loaded is None else Loaded(**loaded)})
 
 
-def _plain(answer: Any) -> Iterator[np.ndarray]:
-    """Arrays that tell a matrix; sparse ones by their entries, so that large ones stay small."""
-    if not sparse.issparse(answer):
-        yield np.asarray(answer, dtype=float)
-        return
-    rows = sparse.csr_array(answer)
-    rows.sum_duplicates()
-    yield from (np.array(rows.shape), rows.indptr, rows.indices, rows.data)
-
-
-def _answers(system: System, until: float) -> Iterator[Any]:
-    """What tells one system from another: its quantities near the start, at several times and speeds."""
-    t, q, v = _parts_of(system.start)
-    which = system.near(t, q)[:MOST_LISTED_CONTACTS]
-    aside = system.advance(q, np.full(len(v), 1e-3))
-    yield from (
-        t,
-        q,
-        v,
-        which,
-        system.mass(q),
-        system.mass(aside),
-        system.potential(q),
-        system.potential(aside),
-    )
-    compliance = getattr(system, "compliance", None)
-    yield np.zeros(0) if compliance is None else compliance
-    for speed in (0.0, 0.01, 0.3, 10.0):
-        laws = system.contacts.laws(which, np.full(len(which), speed))
-        yield from (laws.normal, laws.restitution, laws.friction, laws.limit, laws.ratio)
-    for share in (0.0, 0.0719, 0.2837, 0.6431, 1.0):
-        now = t + share * (until - t)
-        for place, motion in ((q, v), (aside, v + 1e-3)):
-            directions = system.directions(now, place, which)
-            yield from (system.force(now, place, motion), system.gaps(now, place, which))
-            yield from (directions.normal, directions.normal_rate)
-            yield from (directions.tangential, directions.tangential_rate)
-            yield system.constraint_residuals(now, place)
-            yield from system.constraint_directions(now, place)
-
-
-def _parts_of(state: Any) -> tuple[float, np.ndarray, np.ndarray]:
-    return state.time, state.position, state.velocity
-
-
 def _balance(energy: np.ndarray) -> float:
     """What the ledger keeps constant [J]."""
     return float(energy.sum() - 2.0 * energy[ENERGY.index("loads")])
-
-
-def _hits(samples: Samples) -> np.ndarray:
-    """Which samples (s,) saw an impact."""
-    if samples.loaded is None:
-        return np.any(samples.state == IMPACT, axis=1)
-    hit = np.zeros(len(samples), dtype=bool)
-    hit[samples.loaded.sample[samples.loaded.state == IMPACT]] = True
-    return hit
-
-
-def _energy_gains(run: Run) -> dict[str, str]:
-    """Where contacts gave energy instead of taking it: an impact law can do that with friction."""
-    energy = run.samples.energy
-    taken = energy[:, ENERGY.index("friction")] + energy[:, ENERGY.index("impact")]
-    gains = -np.diff(taken, prepend=taken[:1])
-    noise = 1e-9 * max(run.ledger.scale, 1e-300)
-    when = np.flatnonzero((gains > noise) & _hits(run.samples))
-    if len(when) == 0:
-        return {}
-    worst = int(when[np.argmax(gains[when])])
-    loaded = run.samples.impulse[worst, :, 0] if run.layout.contacts else np.zeros(0)
-    by = (
-        f", most of the impulse at '{run.layout.contacts[int(np.argmax(loaded))]}'"
-        if np.any(loaded > 0)
-        else ""
-    )
-    return {
-        "energy gain": f"contacts gave energy in {len(when)} sample(s), most at {run.samples.time[worst]:.6g} s: "
-        f"{gains[worst]:.3g} J{by}. Restitution together with friction can do that, and so can a loose tolerance of "
-        f"the contact problems; it is not physical"
-    }

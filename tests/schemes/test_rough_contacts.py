@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
-from klapper.mechanics.contacts import Laws
+from klapper.mechanics.contact_table import Laws
 from klapper.schemes.regularised_phase import rough_contacts
 
 

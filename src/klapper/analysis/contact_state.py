@@ -19,7 +19,8 @@ import numpy as np
 import scipy.sparse as sparse
 
 from klapper.analysis.equilibrium import Equilibrium
-from klapper.mechanics.contacts import FrictionElement, Laws
+from klapper.mechanics.contact_table import Laws
+from klapper.mechanics.contacts import FrictionElement
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.schemes.base import SLIP, STICK

@@ -15,7 +15,7 @@ import numpy as np
 from klapper.bodies.contact_geometry import Balls, ContactGeometry, Pairs, Planes
 from klapper.bodies.layout import Poses
 from klapper.bodies.search import near_pairs
-from klapper.mechanics.contacts import Laws
+from klapper.mechanics.contact_table import Laws
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.friction import Friction
 

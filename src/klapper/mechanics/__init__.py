@@ -5,7 +5,8 @@ from klapper.mechanics.areal import AveragedContact, FrictionPatches, friction_m
 from klapper.mechanics.areal_contacts import areal_contacts
 from klapper.mechanics.compliance import ApproachDamper, BoundaryLayer, CompliantNormal
 from klapper.mechanics.contact_area import ContactArea
-from klapper.mechanics.contacts import Constraint, Contact, ContactList, ContactTable, FrictionElement, Laws
+from klapper.mechanics.contact_table import ContactList, ContactTable, Laws
+from klapper.mechanics.contacts import Constraint, Contact, FrictionElement
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.exponential_friction import ExponentialFriction
 from klapper.mechanics.friction import FRICTION_LAWS, Anisotropic, Coulomb, Friction, SpeedDependent, Stribeck

@@ -10,14 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from klapper.mechanics.contacts import (
-    Constraint,
-    Contact,
-    ContactList,
-    FrictionElement,
-    constraint_list,
-    rate_of,
-)
+from klapper.mechanics.contact_table import ContactList, constraint_list
+from klapper.mechanics.contacts import Constraint, Contact, FrictionElement, rate_of
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.picture import Drawn, Picture, drawable, drawn
 from klapper.mechanics.signals import answer, finite, number, numbers

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sparse
 
-from klapper.mechanics.contacts import ContactTable
+from klapper.mechanics.contact_table import ContactTable
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.picture import Picture
 

@@ -21,7 +21,7 @@ from klapper.complementarity import (
     Solution,
     solve,
 )
-from klapper.mechanics.contacts import Laws
+from klapper.mechanics.contact_table import Laws
 from klapper.mechanics.system import Directions, Matrix
 from klapper.schemes.mobility import Held
 

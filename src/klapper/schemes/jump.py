@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
-from klapper.mechanics.contacts import Laws
+from klapper.mechanics.contact_table import Laws
 from klapper.mechanics.system import Directions, Matrix, System
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sparse
 
-from klapper.mechanics.contacts import Laws
+from klapper.mechanics.contact_table import Laws
 from klapper.mechanics.system import Directions, System
 from klapper.schemes.base import IMPACT, OPEN, SLIP, STICK, TOUCHING, Snapshot, Step, StepFailed
 from klapper.schemes.contact_step import ContactRows, contact_rows, solve_contacts

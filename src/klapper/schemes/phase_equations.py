@@ -21,7 +21,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import scipy.sparse as sparse
 
-from klapper.mechanics.contacts import Contact, Laws
+from klapper.mechanics.contact_table import Laws
+from klapper.mechanics.contacts import Contact
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.system import System
 from klapper.schemes.mobility import Inverse

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
-from klapper.mechanics.contacts import Laws
+from klapper.mechanics.contact_table import Laws
 from klapper.mechanics.system import System
 from klapper.schemes.contact_modes import APART, IDLE, NO_FRICTION, PRESSING, SLIDING, STICKING, ContactModes
 from klapper.schemes.friction_branches import FrictionBranches, Sliding, directions_of

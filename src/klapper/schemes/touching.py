@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sparse
 
-from klapper.mechanics.contacts import Laws
+from klapper.mechanics.contact_table import Laws
 from klapper.mechanics.system import Directions, System
 
 ROUND_OFF = 1e-12  # of the terms of a velocity: what is left of them where they cancel

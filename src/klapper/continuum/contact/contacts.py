@@ -12,7 +12,7 @@ from klapper.continuum.contact.flat_gaps import FlatGaps
 from klapper.continuum.contact.interface import Interface, Search, as_interfaces
 from klapper.continuum.contact.pairing import PairedNodes, Pairing
 from klapper.continuum.walls import WallContacts
-from klapper.mechanics.contacts import Laws
+from klapper.mechanics.contact_table import Laws
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import Directions
 

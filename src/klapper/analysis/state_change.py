@@ -21,7 +21,8 @@ from klapper.analysis.contact_state import ContactState, has_friction, numbers_o
 from klapper.analysis.equilibrium import Equilibrium
 from klapper.analysis.minimal_coordinates import MinimalCoordinates, minimal_coordinates, state_of
 from klapper.analysis.stationary_problem import friction_rows
-from klapper.mechanics.acceleration import AccelerationProblem, ModeDecision
+from klapper.mechanics.acceleration import AccelerationProblem
+from klapper.mechanics.acceleration_solution import ModeDecision
 from klapper.mechanics.eigenmodes import as_dense
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.impact import Impact, ImpactLaw, ImpactProblem, Newton

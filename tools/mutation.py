@@ -3,8 +3,8 @@
     python -m tools.mutation --seed 1 --count 70 --folder out/mutation
 
 picks places by the seed, evenly over the rooms, breaks each one in a copy of the source and runs the quick tests of its
-room until one fails: first those named like the module, then the others, the fastest first, then those of other rooms
-that import the module. Which test files enter which function is recorded once, on the unbroken copy: a file that never
+room until one fails: those named like the module first, then the fastest ones, then those of other rooms that import
+the module. Which test files enter which function is recorded once, on the unbroken copy: a file that never
 enters the broken function cannot notice it and is left out. Compiled kernels cannot be watched, and what runs while
 tests are collected serves them all: there every file of the room counts. Broken kernels are compiled anew.
 
@@ -89,19 +89,25 @@ def watched(room: str, folder: Path) -> dict[str, Any]:
 
 
 def candidates(site: Site, folder: Path, seen: dict[str, Any]) -> list[str]:
-    """Test files that may notice a change: named like the module, others of the room (fastest first), other rooms'."""
+    """Test files that may notice a change: named like the module first, then the fastest, then those of other rooms."""
     stem, tests = Path(site.file).stem, folder / "tests"
     files = [file.relative_to(folder).as_posix() for file in (tests / site.room).rglob("test_*.py")]
     entry, entered = f"{site.file}:{site.function}", seen["entered"]
     if site.function and not site.in_kernel and entry not in entered.get(COLLECTION, ()):
         files = [file for file in files if file not in entered or entry in entered[file]]
-    files.sort(key=lambda file: (f"test_{stem}.py" not in file, seen["seconds"].get(file, 0.0)))
+    files.sort(key=lambda file: (-_likeness(stem, Path(file).stem), seen["seconds"].get(file, 0.0)))
     module = site.file.removesuffix(".py").replace("/", ".")
     others = [
         file for file in sorted(tests.rglob("test_*.py")) if site.room not in file.relative_to(tests).parts
     ]
     naming = [file for file in others if f"{module} " in file.read_text(encoding="utf-8")]
     return files + [file.relative_to(folder).as_posix() for file in naming]
+
+
+def _likeness(stem: str, test: str) -> float:
+    """Share of the words of both names that they have in common."""
+    one, two = set(stem.split("_")), set(test.removeprefix("test_").split("_"))
+    return len(one & two) / len(one | two)
 
 
 def verdict(site: Site, folder: Path, seen: dict[str, Any]) -> dict[str, Any]:
@@ -114,7 +120,7 @@ def verdict(site: Site, folder: Path, seen: dict[str, Any]) -> dict[str, Any]:
     code, text = 0, ""
     if files:
         code, text = tested(mutant, ["-x", *excluded, *files], limit=10.0 * usual + PATIENCE)
-    failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", text, re.M)
+    failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", text, re.M)
     return {
         "verdict": "survived" if code in NO_FAILURE else "caught",
         "test": "" if code in NO_FAILURE else failed[0] if failed else "the tests hang or end early",

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from klapper.continuum.elements import ELEMENTS, element_named
+from klapper.continuum.elements import SOLIDS as NAMES
 from klapper.mechanics import InvalidModel
 
-SOLIDS = [element for element in ELEMENTS.values() if element.facet]
+SOLIDS = [ELEMENTS[name] for name in NAMES]
 
 
 @pytest.mark.parametrize("element", ELEMENTS.values(), ids=lambda e: e.name)
@@ -64,5 +65,39 @@ def test_facets_enclose_the_cell(element) -> None:
 
 
 def test_an_unknown_element_is_refused() -> None:
-    with pytest.raises(InvalidModel, match="'hex20'; allowed are line2"):
-        element_named("hex20")
+    with pytest.raises(InvalidModel, match="'wedge6'; allowed are line2"):
+        element_named("wedge6")
+
+
+@pytest.mark.parametrize("element", SOLIDS, ids=lambda e: e.name)
+def test_corners_come_first_and_lie_in_the_corners(element) -> None:
+    """All coordinates at the ends of the reference cell; the other nodes of a facet are where its corners say."""
+    corners = element.nodes[: element.corners]
+    ends = (0.0, 1.0) if element.simplex else (-1.0, 1.0)
+    assert np.all(np.isin(corners, ends))
+    assert element.corners == (element.dimension + 1 if element.simplex else 2**element.dimension)
+    facet = element_named(element.facet)
+    flat = next(e for e in ELEMENTS.values() if (e.dimension, e.corners) == (facet.dimension, facet.corners))
+    for nodes in element.facets:
+        wanted = flat.values(facet.nodes) @ element.nodes[nodes[: facet.corners]]
+        np.testing.assert_allclose(element.nodes[nodes], wanted, atol=1e-13)
+
+
+@pytest.mark.parametrize("element", SOLIDS, ids=lambda e: e.name)
+def test_polynomials_of_the_order_of_the_element_are_met(element) -> None:
+    """Completeness, on which the order of convergence rests: all monomials up to the order, at any point."""
+    points = np.random.default_rng(3).uniform(0.0, 0.3, (6, element.dimension))
+    for exponents in np.ndindex(*(element.order + 1,) * element.dimension):
+        if sum(exponents) <= element.order:
+            at_nodes, wanted = (np.prod(x ** np.array(exponents), axis=1) for x in (element.nodes, points))
+            np.testing.assert_allclose(element.values(points) @ at_nodes, wanted, atol=1e-13)
+
+
+@pytest.mark.parametrize("element", SOLIDS, ids=lambda e: e.name)
+def test_numbers_in_files_are_those_of_meshio(element) -> None:
+    from meshio._vtk_common import meshio_to_vtk_type
+    from meshio.xdmf.common import meshio_to_xdmf_type, xdmf_idx_to_meshio_type
+
+    assert meshio_to_vtk_type[element.in_files] == element.vtk
+    assert meshio_to_xdmf_type[element.in_files]
+    assert xdmf_idx_to_meshio_type[element.xdmf] == element.in_files

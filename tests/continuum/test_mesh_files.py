@@ -7,15 +7,18 @@ import numpy as np
 import pytest
 
 from klapper.continuum import Mesh, annulus, block, read_mesh, read_meshes, write_mesh
+from klapper.continuum.elements import ELEMENTS, SOLIDS
 from klapper.mechanics import InvalidModel
 
 MESHES = [
     block((2.0, 1.0), (3, 2)),
-    block((2.0, 1.0), (3, 2), element="quad9"),
     annulus(0.5, 1.0, (1, 12)),
-    block((2.0, 1.0), (3, 2), element="tri3"),
-    block((2.0, 1.0), (3, 2), element="tri6"),
-    block((2.0, 1.0, 0.5), (3, 2, 2), element="hex8"),
+    *(
+        block(
+            (2.0, 1.0, 0.5)[: ELEMENTS[name].dimension], (3, 2, 2)[: ELEMENTS[name].dimension], element=name
+        )
+        for name in SOLIDS
+    ),
 ]
 
 GMSH = """$MeshFormat
@@ -166,9 +169,9 @@ FLAT = [[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]
         (FLAT, [("quad", [[0, 1, 2, 3]]), ("triangle", [[0, 1, 2]])], "mixes cells of kind quad, triangle"),
         ([[0, 0, 0], [1, 0, 0], [1, 1, 1], [0, 1, 0]], [("triangle", [[0, 1, 2]])], "x-y plane"),
         (
-            [*FLAT, [0.5, 0, 0], [1, 0.5, 0], [0.5, 1, 0], [0, 0.5, 0]],
-            [("quad8", [[0, 1, 2, 3, 4, 5, 6, 7]])],
-            "cells of kind quad8; bodies",
+            [*FLAT, [0.5, 0.5, 1.0]],
+            [("pyramid", [[0, 1, 2, 3, 4]])],
+            "cells of kind pyramid; bodies",
         ),
         ([[0.0, 0, 0], [1, 1, 0], [1, 0, 0], [0, 1, 0]], [("quad", [[0, 1, 2, 3]])], "inside out"),
     ],

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from klapper.continuum import Continuum, MooneyRivlin, NeoHooke, SaintVenantKirchhoff, Solid, Torque, block
+from klapper.continuum.elements import ELEMENTS, SOLIDS
 from klapper.continuum.laws import coefficients
 from klapper.continuum.pattern import Pattern
 
@@ -27,9 +28,13 @@ PAIRS = [
 ]
 MESHES = [
     block((2.0, 1.0), (3, 2)),
-    block((2.0, 1.0), (2, 1), element="tri6"),
     block((2.0, 1.0), (1, 1), element="tri3"),  # consecutive coordinates: also rows of three
-    block((2.0, 1.0, 0.5), (2, 2, 1), element="hex8"),
+    *(
+        block(
+            (2.0, 1.0, 0.5)[: ELEMENTS[name].dimension], (2, 1, 1)[: ELEMENTS[name].dimension], element=name
+        )
+        for name in SOLIDS
+    ),
 ]
 
 

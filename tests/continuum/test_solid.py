@@ -10,15 +10,18 @@ from klapper.continuum import (
     Solid,
     block,
 )
+from klapper.continuum.elements import ELEMENTS, SOLIDS
 from klapper.continuum.pattern import Pattern
 from klapper.mechanics import InvalidModel
 
+CELLS = {(2, 1): (3, 2), (2, 2): (2, 1), (3, 1): (2, 2, 1), (3, 2): (1, 1, 1)}  # by dimension and order
 MESHES = {
-    "quad4": block((2.0, 1.0), (3, 2)),
-    "quad9": block((2.0, 1.0), (2, 1), element="quad9"),
-    "tri3": block((2.0, 1.0), (3, 2), element="tri3"),
-    "tri6": block((2.0, 1.0), (2, 1), element="tri6"),
-    "hex8": block((2.0, 1.0, 0.5), (2, 2, 1), element="hex8"),
+    name: block(
+        (2.0, 1.0, 0.5)[: ELEMENTS[name].dimension],
+        CELLS[ELEMENTS[name].dimension, ELEMENTS[name].order],
+        element=name,
+    )
+    for name in SOLIDS
 }
 LAWS = [SaintVenantKirchhoff(100.0, 0.3), NeoHooke(100.0, 0.3), MooneyRivlin(100.0, 0.3, share=0.2)]
 

@@ -25,8 +25,8 @@ class Mesh:
     ``cells``     (e, k) node numbers, k as the element has nodes
     ``surfaces``  facets (f, kf) by name
 
-    ``element`` is a name, in the plane "tri3", "tri6", "quad4", "quad9", in space "tet4", "hex8"; see also ``block``,
-    ``annulus`` and ``read_mesh``. A triangle with a named edge:
+    ``element`` is a name, in the plane "tri3", "tri6", "quad4", "quad8", "quad9", in space "tet4", "tet10", "hex8",
+    "hex20"; see also ``block``, ``annulus`` and ``read_mesh``. A triangle with a named edge:
 
     >>> triangle = Mesh([[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]], [[0, 1, 2]], "tri3")
     >>> triangle.volume, triangle.with_surface("floor", lambda x: x[:, 1] == 0.0).surface("floor").tolist()

@@ -17,17 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from klapper.continuum.elements import ELEMENTS, Element
+from klapper.continuum.elements import ELEMENTS, SOLIDS, Element
 from klapper.continuum.mesh import Mesh
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.signals import finite, number
 
-KINDS = {
-    "triangle": "tri3", "triangle6": "tri6", "quad": "quad4", "quad9": "quad9", "tetra": "tet4", "hexahedron": "hex8",
-    "line": "line2", "line3": "line3",
-}  # fmt: skip
-_NAMES = {element: name for name, element in KINDS.items()}
-_SUPPORTED = "triangle, triangle6, quad, quad9, tetra, hexahedron"
+KINDS = {element.in_files: element.name for element in ELEMENTS.values()}
+_SUPPORTED = ", ".join(ELEMENTS[name].in_files for name in SOLIDS)
 
 
 def read_mesh(path: Any, *, part: str | None = None, scale: float = 1.0) -> Mesh:
@@ -122,8 +118,8 @@ def write_mesh(
     nodes = mesh.nodes if position is None else finite(position, "position", mesh.nodes.shape)
     points = np.zeros((len(nodes), 3))
     points[:, : mesh.dimension] = nodes / unit
-    cells = [(_NAMES[mesh.element.name], mesh.cells)]
-    cells += [(_NAMES[mesh.facet.name], facets) for facets in mesh.surfaces.values()]
+    cells = [(mesh.element.in_files, mesh.cells)]
+    cells += [(mesh.facet.in_files, facets) for facets in mesh.surfaces.values()]
     at_nodes = {what: _per_node(what, value, mesh) for what, value in (values or {}).items()}
     meshio = _meshio()
     content = meshio.Mesh(points, cells, point_data=at_nodes, **_labels(mesh, suffix))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import permutations
 
 import numpy as np
 
-from klapper.continuum.elements import Element, element_named
+from klapper.continuum.elements import SOLIDS, Element, element_named
 from klapper.continuum.mesh import Mesh
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.signals import number
@@ -66,7 +67,9 @@ def annulus(
     """
     shape = _structured(element)
     if shape.dimension != 2:
-        raise InvalidModel(f"element is {element!r}; a ring in the plane is made of quad4 or quad9.")
+        raise InvalidModel(
+            f"element is {element!r}; a ring in the plane is made of elements of the plane, e.g. quad4."
+        )
     inside = number(inner_radius, "inner_radius", "numbers above 0, in m", above=0.0)
     outside = number(
         outer_radius, "outer_radius", f"numbers above inner_radius {inside:g}, in m", above=inside
@@ -94,10 +97,8 @@ def _at_end(axis: int, end: float, length: float, places: np.ndarray) -> np.ndar
 
 def _structured(element: str) -> Element:
     shape = element_named(element)
-    if element not in ("quad4", "quad9", "hex8", "tri3", "tri6"):
-        raise InvalidModel(
-            f"element is {element!r}; structured meshes are made of quad4, quad9, tri3, tri6 or hex8."
-        )
+    if not shape.facet:
+        raise InvalidModel(f"element is {element!r}; meshes are made of {', '.join(SOLIDS)}.")
     return shape
 
 
@@ -108,24 +109,34 @@ def _count(given: int, name: str) -> int:
 
 
 def _grid(shape: Element, counts: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Places (n, d) in units of cells, and cells (e, k); triangles are halves of squares."""
-    order = 2 if shape.name in ("quad9", "tri6") else 1
+    """Places (n, d) in units of cells, and cells (e, k); triangles and tetrahedra are parts of squares and cubes."""
+    order = shape.order
     sizes = [order * count + 1 for count in counts]
     axes = np.meshgrid(*(np.arange(size) for size in sizes), indexing="ij")
     places = np.stack([axis.ravel(order="F") for axis in axes], axis=1)
     strides = np.concatenate([[1], np.cumprod(sizes[:-1])])
     starts = np.meshgrid(*(order * np.arange(count) for count in counts), indexing="ij")
     corners = np.stack([start.ravel(order="F") for start in starts], axis=1) @ strides
-    cells = [corners[:, None] + (pattern @ strides)[None] for pattern in _patterns(shape)]
-    return places / order, np.concatenate(cells)
+    cells = np.concatenate([corners[:, None] + (pattern @ strides)[None] for pattern in _patterns(shape)])
+    used, numbers = np.unique(cells, return_inverse=True)
+    return places[used] / order, numbers.reshape(cells.shape)
 
 
 def _patterns(shape: Element) -> list[np.ndarray]:
     """Nodes of the cells in one square or cube of the grid, as steps (k, d) from its first corner."""
-    if shape.name in ("quad4", "quad9", "hex8"):
-        order = 2 if shape.name == "quad9" else 1
-        return [np.round(0.5 * order * (shape.nodes + 1.0)).astype(int)]
-    order = 2 if shape.name == "tri6" else 1
-    lower = np.round(order * shape.nodes).astype(int)
-    turned = order - lower
-    return [lower, turned]
+    if not shape.simplex:
+        return [np.round(0.5 * shape.order * (shape.nodes + 1.0)).astype(int)]
+    lower = np.round(shape.order * shape.nodes).astype(int)
+    if shape.dimension == 2:
+        return [lower, shape.order - lower]
+    return [lower @ along for along in _kuhn()]
+
+
+def _kuhn() -> list[np.ndarray]:
+    """Edges (3, 3) from the first corner of the six tetrahedra that fill a cube, one for each order of its axes."""
+    edges = []
+    for axes in permutations(np.eye(3, dtype=int)):
+        first, second, third = np.cumsum(axes, axis=0)
+        turned = np.linalg.det([first, second, third]) < 0.0
+        edges.append(np.array([second, first, third] if turned else [first, second, third]))
+    return edges

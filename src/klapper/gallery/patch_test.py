@@ -199,7 +199,9 @@ def patch_test(
     interface: Annotated[InterfaceName, Parameter("how the blocks touch")] = "mortar",
     upper: Annotated[str, Parameter("cells of the upper block, across x up", pattern=CELLS)] = "39x20",
     lower: Annotated[str, Parameter("cells of the lower block, across x up", pattern=CELLS)] = "40x20",
-    element: Annotated[Literal["quad4", "quad9", "tri3", "tri6"], Parameter("kind of cells")] = "quad4",
+    element: Annotated[
+        Literal["quad4", "quad8", "quad9", "tri3", "tri6"], Parameter("kind of cells")
+    ] = "quad4",
     shape: Annotated[Shape, Parameter("shape of the interface")] = "flat",
     lateral: Annotated[Lateral, Parameter("sides of the blocks")] = "free",
     load: Annotated[Load, Parameter("dead load or pressure on the top, or pressure on all sides")] = "dead",

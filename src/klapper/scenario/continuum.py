@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from klapper.continuum.elements import SOLIDS
 from klapper.scenario.kind import PENETRATION, Kind, Parts
 from klapper.scenario.laws import FROM_ZERO, POSITIVE, RESTITUTION, options, signal, without_kind
 from klapper.scenario.linear import NUMBERS
@@ -14,7 +15,7 @@ from klapper.scenario.values import Choice, Either, File, Number, Several, Text,
 
 MOST_CELLS = 200_000
 _CELLS = Several(Whole(at_least=1, at_most=10_000))
-_ELEMENT = Field(Choice(("tri3", "tri6", "quad4", "quad9", "hex8")), "element", default="quad4")
+_ELEMENT = Field(Choice(SOLIDS), "element", default="quad4")
 _ELASTIC = {
     "young": needed(POSITIVE, "Young's modulus at small strains", "Pa"),
     "poisson": needed(Number(above=-1.0, below=0.5), "Poisson's ratio at small strains"),

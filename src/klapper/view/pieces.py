@@ -18,15 +18,6 @@ from klapper.view.surfaces import circle, mesh_faces, sphere, triangles, wall_co
 if TYPE_CHECKING:
     from klapper.results import Run
 
-_VOLUMES = {
-    "tri3": "triangle",
-    "tri6": "triangle6",
-    "quad4": "quad",
-    "quad9": "quad9",
-    "tet4": "tetra",
-    "hex8": "hexahedron",
-}
-
 
 @dataclass(frozen=True, eq=False)
 class Piece:
@@ -135,8 +126,10 @@ def _piece(
     if part.kind == "wall":
         return _wall(shown, part, times, middle, size)
     if part.kind == "mesh":
+        from klapper.continuum.elements import ELEMENTS
+
         places = shown.places(part, times)
-        cells = [(_VOLUMES[part.element], part.cells)]
+        cells = [(ELEMENTS[part.element].in_files, part.cells)]
         return Piece(part, places, part.points, cells, shown.stress(part, places))
     if len(part.body):
         points, faces, lines = local_shape(part, dimension, 0.0)

@@ -7,26 +7,22 @@ import numpy as np
 from klapper.mechanics.picture import Part
 from klapper.results.errors import ResultsError
 
-_CORNERS = {"tri3": 3, "tri6": 3, "quad4": 4, "quad9": 4}
-_FACETS = {
-    "tet4": ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)),
-    "hex8": ((0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7)),
-}
-
 
 def mesh_faces(part: Part) -> tuple[np.ndarray, np.ndarray]:
     """Polygons (p, c) of point numbers that are seen of a mesh, and the cell (p,) to which each belongs.
 
     Of a mesh in the plane its cells, of one in space the facets that belong to one cell only.
     """
-    if part.element in _CORNERS:
-        return part.cells[:, : _CORNERS[part.element]], np.arange(len(part.cells))
-    if part.element not in _FACETS:
+    from klapper.continuum.elements import ELEMENTS, SOLIDS
+
+    if part.element not in SOLIDS:
         raise ResultsError(
-            f"the mesh '{part.name}' has cells of the kind '{part.element}': allowed are "
-            f"{', '.join([*_CORNERS, *_FACETS])}."
+            f"the mesh '{part.name}' has cells of the kind '{part.element}': allowed are {', '.join(SOLIDS)}."
         )
-    facets = np.array(_FACETS[part.element])
+    element = ELEMENTS[part.element]
+    if element.dimension == 2:
+        return part.cells[:, : element.corners], np.arange(len(part.cells))
+    facets = element.facets[:, : ELEMENTS[element.facet].corners]
     faces = part.cells[:, facets].reshape(-1, facets.shape[1])
     _, first, count = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
     outer = np.sort(first[count == 1])

@@ -14,16 +14,7 @@ if TYPE_CHECKING:
     from klapper.results import Run
 
 FRAMES = 100
-_KINDS = {
-    "vertex": 1,
-    "line": 3,
-    "triangle": 5,
-    "quad": 9,
-    "tetra": 10,
-    "hexahedron": 12,
-    "triangle6": 22,
-    "quad9": 28,
-}  # numbers of VTK
+_VERTEX = 1  # number of VTK
 
 
 def show(
@@ -83,11 +74,14 @@ def show(
 
 def grid_of(piece: Piece, frame: int) -> Any:
     """A pyvista grid of one part at a frame, with "displacement" [m] and, where known, the stress [N/m²]."""
+    from klapper.continuum.elements import ELEMENTS
+
     pyvista = _pyvista()
+    numbers = {"vertex": _VERTEX} | {element.in_files: element.vtk for element in ELEMENTS.values()}
     cells = np.concatenate(
         [np.column_stack([np.full(len(block), block.shape[1]), block]).ravel() for _, block in piece.cells]
     )
-    kinds = np.concatenate([np.full(len(block), _KINDS[kind]) for kind, block in piece.cells])
+    kinds = np.concatenate([np.full(len(block), numbers[kind]) for kind, block in piece.cells])
     grid = pyvista.UnstructuredGrid(cells, kinds, piece.places[frame].copy())
     update(piece, grid, frame)
     return grid

@@ -23,16 +23,7 @@ if TYPE_CHECKING:
 
     from klapper.results import Run
 
-_KINDS = {
-    "vertex": 1,
-    "line": 2,
-    "triangle": 4,
-    "quad": 5,
-    "tetra": 6,
-    "hexahedron": 9,
-    "quad9": 35,
-    "triangle6": 36,
-}
+_VERTEX = 1
 _COUNTED = ("vertex", "line")
 
 
@@ -91,9 +82,12 @@ def write_xdmf(run: Run, path: str | Path, *, frames: int = FRAMES, exaggeration
 
 def mixed(blocks: Any) -> np.ndarray:
     """The cells of all kinds in one row of numbers."""
+    from klapper.continuum.elements import ELEMENTS
+
+    numbers = {"vertex": _VERTEX} | {element.in_files: element.xdmf for element in ELEMENTS.values()}
     rows = []
     for block in blocks:
-        head = [_KINDS[block.type], *([block.data.shape[1]] if block.type in _COUNTED else [])]
+        head = [numbers[block.type], *([block.data.shape[1]] if block.type in _COUNTED else [])]
         rows.append(np.column_stack([np.tile(head, (len(block.data), 1)), block.data]).ravel())
     return np.concatenate(rows)
 

@@ -27,7 +27,9 @@ def broken_lines(line: str) -> set[str]:
         ("y = 0.5 * a", {"y = 1.0 * a", "y = 0.5 / a"}),
         ("y = 4 * a", {"y = 2 * a", "y = 4 / a"}),
         ("y = -a", {"y = a"}),
-        ("y = not a", {"y = a"}),
+        ("y = -(a + b)", {"y = (a + b)", "y = -(a - b)"}),
+        ("y = not a", {"y =  a"}),
+        ("y = not (a or b)", {"y =  (a or b)", "y = not (a and b)"}),
         ("y = a < b", {"y = a <= b", "y = a > b"}),
         ("y = a >= b", {"y = a > b", "y = a <= b"}),
         ("y = a and b and c", {"y = a or b and c"}),
@@ -80,8 +82,13 @@ def test_the_choice_is_spread_and_repeatable():
     assert sum(site.in_kernel for site in places) <= KERNELS_PER_ROOM * len(ROOMS)
     for site in places:
         source = (SOURCE / site.file).read_bytes()
-        assert source[site.begin : site.end].decode().strip() == site.before
-        compile(broken(source, site), site.file, "exec")
+        assert source[site.begin : site.end].decode() == site.before
+
+
+def test_every_broken_source_is_a_source():
+    for seed in range(3):
+        for site in chosen(SOURCE, seed=seed, count=90):
+            compile(broken((SOURCE / site.file).read_bytes(), site), site.file, "exec")
 
 
 def test_only_files_that_enter_the_function_are_run(tmp_path):

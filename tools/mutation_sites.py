@@ -173,10 +173,10 @@ def _changes(node: ast.AST, text: _Text) -> Iterator[Change]:
         case ast.AugAssign(target, op, value) if type(op) in _OPERATORS:
             before, after = _OPERATORS[type(op)]
             yield before, text.between(target, value, f"{before}="), f"{before}=", f"{after}="
-        case ast.UnaryOp(ast.USub(), operand):
-            yield "minus", (text.begin(node), text.begin(operand)), "-", ""
-        case ast.UnaryOp(ast.Not(), operand):
-            yield "not", (text.begin(node), text.begin(operand)), "not", ""
+        case ast.UnaryOp(ast.USub()):
+            yield "minus", (text.begin(node), text.begin(node) + 1), "-", ""
+        case ast.UnaryOp(ast.Not()):
+            yield "not", (text.begin(node), text.begin(node) + 3), "not", ""
         case ast.Compare(left, [op], [right]) if type(op) in _COMPARISONS:
             before, *others = _COMPARISONS[type(op)].split()
             for after in others:

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
-from klapper import bodies, continuum, mechanics, structures
+from klapper import bodies, continuum, mechanics, schemes, structures
 from klapper.mechanics import FRICTION_LAWS
 from klapper.mechanics.impact import IMPACT_LAWS
 from klapper.mechanics.options import example_of, options_of
@@ -17,7 +17,7 @@ from klapper.scenario.bodies import PARTS as PLANAR
 from klapper.scenario.continuum import PARTS as ELASTIC
 from klapper.scenario.laws import IMPACT, as_friction, as_impact, law_table
 from klapper.scenario.linear import PARTS as LINEAR
-from klapper.scenario.schemes import SCHEMES, classes, parts
+from klapper.scenario.schemes import SCHEMES, parts
 from klapper.scenario.tables import Many, Named, Table, Variants
 from klapper.scenario.values import Choice
 from klapper.scenario.writing import written
@@ -55,10 +55,12 @@ def table_of(part: Any) -> Any:
 
 @pytest.mark.parametrize("kind", SCHEMES.tables)
 def test_options_of_schemes_are_those_of_their_constructors(kind: str) -> None:
-    agree(SCHEMES.tables[kind], classes()[kind])
+    agree(SCHEMES.tables[kind], schemes.SCHEMES[kind])
     needed = {name for name, field in SCHEMES.tables[kind].fields.items() if field.needed}
     assert needed == {
-        name for name, default in keywords(classes()[kind]).items() if default is inspect.Parameter.empty
+        name
+        for name, default in keywords(schemes.SCHEMES[kind]).items()
+        if default is inspect.Parameter.empty
     }
 
 

@@ -7,6 +7,7 @@ force = [{ kind = "constant", amount = 1.0 }, { kind = "ramp", … }]        the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -62,7 +63,7 @@ def law_tables(laws: Mapping[str, type[Any]]) -> Variants:
 
 
 def law_table(law: type[Any]) -> Table:
-    """The declared options of a law; the table is called by the first sentence of its docstring."""
+    """The declared options of a law; the table is called by the first phrase of its docstring."""
     fields = {}
     for name, given in options_of(law).items():
         told = given.option
@@ -70,7 +71,7 @@ def law_table(law: type[Any]) -> Table:
         value = kind(above=told.above, at_least=told.at_least, at_most=told.at_most)
         default = None if given.needed else given.default
         fields[name] = Field(value, told.meaning, told.unit, default=default, needed=given.needed)
-    return Table(fields, (law.__doc__ or "").split("\n")[0].rstrip("."))
+    return Table(fields, re.split(r"[.:;]( |$)", (law.__doc__ or "").split("\n")[0])[0].replace("`", ""))
 
 
 FRICTION = Field(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
-from klapper.scenario.laws import FROM_ZERO, IMPACT, POSITIVE, as_impact, without_kind
+from klapper.scenario.laws import FROM_ZERO, IMPACT, POSITIVE, as_impact, law_table, without_kind
 from klapper.scenario.tables import Field, Table, Variants, needed
 from klapper.scenario.values import Choice, Either, Number, Truth, Whole
+from klapper.schemes import SCHEMES as CLASSES
 
 _STEP = needed(POSITIVE, "step size h", "s")
 _METHOD = Field(Choice(("dop853", "rk45", "radau")), "method of the smooth motion", default="dop853")
@@ -54,177 +56,168 @@ _PHASES = {
 }
 _NEWMARK = {"contact": _PENALTY_ONLY, "newton": _NEWTON, "accuracy": _ACCURACY}
 
-SCHEMES = Variants(
-    {
-        "moreau": Table(
-            {
-                "step_size": _STEP,
-                "theta": Field(
-                    Number(at_least=0.5, at_most=1.0), "from ½ (midpoint) to 1 (implicit)", default=0.5
-                ),
-                "impact": IMPACT,
-                "level": Field(
-                    Choice(("velocity", "position")), "level of the constraints", default="velocity"
-                ),
-                "projection": Field(Truth(), "remove penetration at the end of each step", default=False),
-                "accuracy": _ACCURACY,
-                "tolerance": Field(POSITIVE, "relative residual of the contact problem", default=1e-9),
-            },
-            "time stepping with impulses over a step: many contacts, friction, impacts",
-        ),
-        "event-driven": Table(
-            _PHASES | {"method": _METHOD}, "smooth motion of high order, cut at every event"
-        ),
-        "exact": Table(dict(_PHASES), "linear systems in closed form from event to event"),
-        "ordinary": Table(
-            _PHASES | {"method": _METHOD}, "closed contacts as two-sided constraints, for comparison"
-        ),
-        "regularised": Table(
-            {
-                "normal": needed(
-                    Variants(
-                        {
-                            "compliant": Table(
-                                {
-                                    "stiffness": needed(POSITIVE, "c of (c |g|)^κ − d ġ", "N^(1/κ)/m"),
-                                    "damping": Field(FROM_ZERO, "d", "N s/m", default=0.0),
-                                    "exponent": Field(
-                                        Number(at_least=1.0), "κ, 1 linear, 1.5 Hertz", default=1.0
-                                    ),
-                                }
-                            ),
-                            "approach-damper": Table({"damping": needed(POSITIVE, "α", "N s/m")}),
-                            "boundary-layer": Table(
-                                {
-                                    "stiffness": needed(POSITIVE, "c", "N/m"),
-                                    "damping": needed(POSITIVE, "d", "N s/m"),
-                                    "tolerance": Field(POSITIVE, "distance of touching", "m", default=1e-12),
-                                }
-                            ),
-                        }
-                    ),
-                    "law of the normal force",
-                ),
-                "friction": Field(
-                    Either(
-                        Choice(("set-valued",)),
-                        Variants(
+_DECLARED = {
+    "moreau": Table(
+        {
+            "step_size": _STEP,
+            "theta": Field(
+                Number(at_least=0.5, at_most=1.0), "from ½ (midpoint) to 1 (implicit)", default=0.5
+            ),
+            "impact": IMPACT,
+            "level": Field(Choice(("velocity", "position")), "level of the constraints", default="velocity"),
+            "projection": Field(Truth(), "remove penetration at the end of each step", default=False),
+            "accuracy": _ACCURACY,
+            "tolerance": Field(POSITIVE, "relative residual of the contact problem", default=1e-9),
+        },
+        "time stepping with impulses over a step: many contacts, friction, impacts",
+    ),
+    "event-driven": Table(_PHASES | {"method": _METHOD}, "smooth motion of high order, cut at every event"),
+    "exact": Table(dict(_PHASES), "linear systems in closed form from event to event"),
+    "ordinary": Table(
+        _PHASES | {"method": _METHOD}, "closed contacts as two-sided constraints, for comparison"
+    ),
+    "regularised": Table(
+        {
+            "normal": needed(
+                Variants(
+                    {
+                        "compliant": Table(
                             {
-                                "saturated": Table({"speed": needed(POSITIVE, "v_s", "m/s")}),
-                                "arctan": Table({"speed": needed(POSITIVE, "v_s", "m/s")}),
-                                "power": Table(
-                                    {
-                                        "sharpness": needed(POSITIVE, "α"),
-                                        "reference_speed": Field(POSITIVE, "v_r", "m/s", default=1.0),
-                                        "floor": Field(POSITIVE, "linear below", "m/s", default=1e-6),
-                                    }
-                                ),
-                                "stick-element": Table(
-                                    {
-                                        "stiffness": Field(FROM_ZERO, "c_T", "N/m", default=0.0),
-                                        "damping": Field(FROM_ZERO, "d_T", "N s/m", default=0.0),
-                                    }
+                                "stiffness": needed(POSITIVE, "c of (c |g|)^κ − d ġ", "N^(1/κ)/m"),
+                                "damping": Field(FROM_ZERO, "d", "N s/m", default=0.0),
+                                "exponent": Field(
+                                    Number(at_least=1.0), "κ, 1 linear, 1.5 Hertz", default=1.0
                                 ),
                             }
                         ),
-                    ),
-                    "law of friction",
-                    default="set-valued",
+                        "approach-damper": Table({"damping": needed(POSITIVE, "α", "N s/m")}),
+                        "boundary-layer": Table(
+                            {
+                                "stiffness": needed(POSITIVE, "c", "N/m"),
+                                "damping": needed(POSITIVE, "d", "N s/m"),
+                                "tolerance": Field(POSITIVE, "distance of touching", "m", default=1e-12),
+                            }
+                        ),
+                    }
                 ),
-                "method": _METHOD,
-                "tolerance": Field(POSITIVE, "allowed relative error of a step", default=1e-8),
-                "absolute": Field(POSITIVE, "allowed error of a step", "m, m/s"),
-                "sample": _SAMPLE,
-                "slip_speed": Field(FROM_ZERO, "slower contacts count as at rest", "m/s", default=1e-7),
-            },
-            "compliant contact instead of rigid contact",
-        ),
-        "energy-momentum": Table(
-            {
-                "step_size": _STEP,
-                "forces": Field(
-                    Choice(("discrete", "midpoint", "projected")), "forces of a step", default="discrete"
-                ),
-                "constraint_forces": Field(
-                    Choice(("discrete", "midpoint", "modified", "projected")),
-                    "forces of two-sided constraints",
-                    default="discrete",
-                ),
-                "enforcement": Field(
+                "law of the normal force",
+            ),
+            "friction": Field(
+                Either(
+                    Choice(("set-valued",)),
                     Variants(
                         {
-                            "multipliers": Table({}),
-                            "penalty": Table({"stiffness": needed(POSITIVE, "spring ε", "N/m")}),
-                            "augmented-lagrange": Table(
+                            "saturated": Table({"speed": needed(POSITIVE, "v_s", "m/s")}),
+                            "arctan": Table({"speed": needed(POSITIVE, "v_s", "m/s")}),
+                            "power": Table(
                                 {
-                                    "stiffness": needed(POSITIVE, "spring ε", "N/m"),
-                                    "tolerance": Field(POSITIVE, "of the constraints", "m", default=1e-10),
-                                    "most": Field(Whole(at_least=1), "rounds", default=200),
+                                    "sharpness": needed(POSITIVE, "α"),
+                                    "reference_speed": Field(POSITIVE, "v_r", "m/s", default=1.0),
+                                    "floor": Field(POSITIVE, "linear below", "m/s", default=1e-6),
+                                }
+                            ),
+                            "stick-element": Table(
+                                {
+                                    "stiffness": Field(FROM_ZERO, "c_T", "N/m", default=0.0),
+                                    "damping": Field(FROM_ZERO, "d_T", "N s/m", default=0.0),
                                 }
                             ),
                         }
                     ),
-                    "how two-sided constraints hold; by multipliers if not given",
                 ),
-                "contact": Field(
-                    Variants({"hard": _HARD, "penalty": _SPRINGS}),
-                    "how one-sided contacts act; hard if not given",
+                "law of friction",
+                default="set-valued",
+            ),
+            "method": _METHOD,
+            "tolerance": Field(POSITIVE, "allowed relative error of a step", default=1e-8),
+            "absolute": Field(POSITIVE, "allowed error of a step", "m, m/s"),
+            "sample": _SAMPLE,
+            "slip_speed": Field(FROM_ZERO, "slower contacts count as at rest", "m/s", default=1e-7),
+        },
+        "compliant contact instead of rigid contact",
+    ),
+    "energy-momentum": Table(
+        {
+            "step_size": _STEP,
+            "forces": Field(
+                Choice(("discrete", "midpoint", "projected")), "forces of a step", default="discrete"
+            ),
+            "constraint_forces": Field(
+                Choice(("discrete", "midpoint", "modified", "projected")),
+                "forces of two-sided constraints",
+                default="discrete",
+            ),
+            "enforcement": Field(
+                Variants(
+                    {
+                        "multipliers": Table({}),
+                        "penalty": Table({"stiffness": needed(POSITIVE, "spring ε", "N/m")}),
+                        "augmented-lagrange": Table(
+                            {
+                                "stiffness": needed(POSITIVE, "spring ε", "N/m"),
+                                "tolerance": Field(POSITIVE, "of the constraints", "m", default=1e-10),
+                                "most": Field(Whole(at_least=1), "rounds", default=200),
+                            }
+                        ),
+                    }
                 ),
-                "newton": _NEWTON,
-                "accuracy": _ACCURACY,
-            },
-            "implicit steps that keep energy and momentum: large motion of elastic bodies",
-        ),
-        "quasi-static": Table(
-            {
-                "step_size": _STEP,
-                "contact": Field(Variants({"hard": _HARD}), "how contacts are found"),
-                "newton": _NEWTON,
-            },
-            "equilibrium after equilibrium, without inertia",
-        ),
-        "newmark": Table(
-            {
-                "step_size": _STEP,
-                "gamma": Field(FROM_ZERO, "γ", default=0.5),
-                "beta": Field(FROM_ZERO, "β", default=0.25),
-            }
-            | _NEWMARK,
-            "accelerations that vary linearly within a step",
-        ),
-        "generalised-alpha": Table(
-            {
-                "step_size": _STEP,
-                "spectral_radius": Field(
-                    Number(at_least=0.0, at_most=1.0), "factor of highest frequencies per step", default=0.8
-                ),
-            }
-            | _NEWMARK,
-            "Newmark steps that damp what the step does not resolve",
-        ),
-        "central-difference": Table(
-            {"step_size": _STEP, "contact": _PENALTY_ONLY}, "explicit steps; needs a diagonal mass matrix"
-        ),
+                "how two-sided constraints hold; by multipliers if not given",
+            ),
+            "contact": Field(
+                Variants({"hard": _HARD, "penalty": _SPRINGS}),
+                "how one-sided contacts act; hard if not given",
+            ),
+            "newton": _NEWTON,
+            "accuracy": _ACCURACY,
+        },
+        "implicit steps that keep energy and momentum: large motion of elastic bodies",
+    ),
+    "quasi-static": Table(
+        {
+            "step_size": _STEP,
+            "contact": Field(Variants({"hard": _HARD}), "how contacts are found"),
+            "newton": _NEWTON,
+        },
+        "equilibrium after equilibrium, without inertia",
+    ),
+    "newmark": Table(
+        {
+            "step_size": _STEP,
+            "gamma": Field(FROM_ZERO, "γ", default=0.5),
+            "beta": Field(FROM_ZERO, "β", default=0.25),
+        }
+        | _NEWMARK,
+        "accelerations that vary linearly within a step",
+    ),
+    "generalised-alpha": Table(
+        {
+            "step_size": _STEP,
+            "spectral_radius": Field(
+                Number(at_least=0.0, at_most=1.0), "factor of highest frequencies per step", default=0.8
+            ),
+        }
+        | _NEWMARK,
+        "Newmark steps that damp what the step does not resolve",
+    ),
+    "central-difference": Table(
+        {"step_size": _STEP, "contact": _PENALTY_ONLY}, "explicit steps; needs a diagonal mass matrix"
+    ),
+}
+
+
+def _simple(scheme: type[Any]) -> Table:
+    """The table of a scheme that declares its options itself; an impact law is one of them if it takes one."""
+    table = law_table(scheme)
+    takes_impact = any(option.name == "impact" for option in fields(scheme))
+    return Table({**table.fields, **({"impact": IMPACT} if takes_impact else {})}, table.help)
+
+
+SCHEMES = Variants(
+    {
+        kind: _DECLARED[kind] if kind in _DECLARED else _simple(CLASSES[kind])
+        for kind in dict.fromkeys((*_DECLARED, *CLASSES))
     }
 )
-
-
-def classes() -> dict[str, Any]:
-    """The constructor of every kind of scheme."""
-    from klapper import schemes
-
-    return {
-        "moreau": schemes.Moreau,
-        "event-driven": schemes.EventDriven,
-        "exact": schemes.PiecewiseExact,
-        "ordinary": schemes.Ordinary,
-        "regularised": schemes.Regularised,
-        "energy-momentum": schemes.EnergyMomentum,
-        "quasi-static": schemes.QuasiStatic,
-        "newmark": schemes.Newmark,
-        "generalised-alpha": schemes.GeneralisedAlpha,
-        "central-difference": schemes.CentralDifference,
-    }
 
 
 def parts() -> dict[str, dict[str, Any]]:
@@ -263,4 +256,4 @@ def build_scheme(given: dict[str, Any]) -> Any:
         chosen["impact"] = as_impact(chosen["impact"])
     if "newton" in chosen:
         chosen["newton"] = Newton(**chosen["newton"])
-    return classes()[given["kind"]](**chosen)
+    return CLASSES[given["kind"]](**chosen)

@@ -1,6 +1,17 @@
 """One file per method: one step of it, never a loop."""
 
-from klapper.schemes.base import IMPACT, OPEN, SLIP, STICK, Scheme, Snapshot, Step, StepFailed, Stretch
+from klapper.schemes.base import (
+    IMPACT,
+    OPEN,
+    SCHEMES,
+    SLIP,
+    STICK,
+    Scheme,
+    Snapshot,
+    Step,
+    StepFailed,
+    Stretch,
+)
 from klapper.schemes.central_difference import CentralDifference
 from klapper.schemes.constraint_springs import AugmentedLagrange, Penalty
 from klapper.schemes.contact_rounds import HardContact
@@ -8,6 +19,7 @@ from klapper.schemes.energy_momentum import EnergyMomentum, Multipliers
 from klapper.schemes.event_driven import EventDriven
 from klapper.schemes.friction_strategies import Functional, PseudoInverse
 from klapper.schemes.generalised_alpha import GeneralisedAlpha
+from klapper.schemes.leapfrog import Leapfrog
 from klapper.schemes.moreau import Moreau
 from klapper.schemes.nested_prox import NestedProx
 from klapper.schemes.newmark import Newmark
@@ -23,6 +35,7 @@ from klapper.schemes.stable_step import stable_step
 __all__ = [
     "IMPACT",
     "OPEN",
+    "SCHEMES",
     "SLIP",
     "STICK",
     "AugmentedLagrange",
@@ -32,6 +45,7 @@ __all__ = [
     "Functional",
     "GeneralisedAlpha",
     "HardContact",
+    "Leapfrog",
     "Moreau",
     "Multipliers",
     "NestedProx",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -111,6 +111,7 @@ class Scheme(Protocol):
     8. ``refined(factor)`` is the same scheme with the parameter of its error that many times smaller (step size,
        tolerance, compliance of the contacts), or None if it has none.
     9. ``settings`` and ``citations`` describe it in plain data.
+    10. ``@listed`` over its class lets files name it, and enters it into the tests of every scheme.
 
     :class:`Moreau`, :class:`EventDriven` and their neighbours keep it. What :func:`klapper.simulate.simulate` does with
     one, in small; the ball falls for 0.3 s under 10 m/s²:
@@ -146,6 +147,18 @@ class Scheme(Protocol):
 
     @property
     def citations(self) -> tuple[str, ...]: ...
+
+
+C = TypeVar("C", bound=type)
+
+SCHEMES: dict[str, type[Any]] = {}
+"""Every scheme by its name, under which files know it, ``[scheme]`` with ``kind = "moreau"``."""
+
+
+def listed(scheme: C) -> C:
+    """Enter a class of schemes in ``SCHEMES`` under its name."""
+    SCHEMES[scheme.name] = scheme  # type: ignore[attr-defined]
+    return scheme
 
 
 class StepFailed(RuntimeError):

@@ -19,7 +19,7 @@ import scipy.sparse as sparse
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.signals import number
 from klapper.mechanics.system import System
-from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch
+from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch, listed
 from klapper.schemes.consistent_start import consistent_start, present, require_constant_mass
 from klapper.schemes.newmark import require_contact
 from klapper.schemes.penalty_contact import PenaltyContact, loaded_contacts
@@ -33,6 +33,7 @@ _ROUNDS, _MET = (
 )  # of Newton's method for constraints, and when they are met, in units of the positions
 
 
+@listed
 @dataclass(frozen=True)
 class CentralDifference:
     """Explicit steps for systems with a constant and diagonal mass matrix.

@@ -68,3 +68,14 @@ def present(directions: Any) -> np.ndarray:
     if sparse.issparse(directions):
         return np.asarray(abs(directions).sum(axis=0)).ravel() > 0.0
     return np.any(directions != 0.0, axis=0)
+
+
+def require_pressed_contacts(system: System, scheme: str) -> None:
+    """Refuse friction without a normal force, where friction is found only at contacts that press."""
+    count = min(system.contacts.count, 1000)
+    alone = np.flatnonzero(~system.contacts.laws(np.arange(count)).normal)
+    if alone.size:
+        raise InvalidModel(
+            f"'{system.contacts.name(int(alone[0]))}' is a friction element, which {scheme} steps do not treat; use "
+            f"Moreau."
+        )

@@ -21,7 +21,16 @@ from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.signals import number
 from klapper.mechanics.system import System
 from klapper.schemes.adaptive_step import adaptive_step, joined
-from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch, kinetic_energy, snapshot_at_start
+from klapper.schemes.base import (
+    Snapshot,
+    Step,
+    StepFailed,
+    Stretch,
+    kinetic_energy,
+    listed,
+    snapshot_at_start,
+)
+from klapper.schemes.consistent_start import require_pressed_contacts
 from klapper.schemes.constraint_between import ConstraintForce, ConstraintStep
 from klapper.schemes.constraint_springs import AugmentedLagrange, ConstraintSprings, Penalty
 from klapper.schemes.contact_rounds import ContactRounds, HardContact
@@ -56,6 +65,7 @@ class Multipliers:
     reduction: Reduction = "saddle"
 
 
+@listed
 @dataclass(frozen=True)
 class EnergyMomentum:
     """Implicit steps for systems with a constant mass matrix.
@@ -104,6 +114,7 @@ class EnergyMomentum:
     def init(self, system: System) -> Snapshot:
         if system.contacts.count:
             self.contact.require(system)
+            require_pressed_contacts(system, self.name)
         memory = np.append(np.zeros(len(system.constraints)), [self.step_size, 0.0])
         return replace(snapshot_at_start(system), memory=memory)
 

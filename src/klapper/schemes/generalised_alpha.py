@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from klapper.mechanics.signals import number
+from klapper.schemes.base import listed
 from klapper.schemes.newmark import NewmarkFamily, Weights
 
 
+@listed
 @dataclass(frozen=True)
 class GeneralisedAlpha(NewmarkFamily):
     """Implicit steps with chosen damping of high frequencies, for systems with a constant mass matrix.

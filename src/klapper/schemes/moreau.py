@@ -24,12 +24,13 @@ from klapper.complementarity import SOLVERS, ComplementarityError
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System, Tangents
 from klapper.schemes.adaptive_step import joined
-from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch, snapshot_at_start
+from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch, listed, snapshot_at_start
 from klapper.schemes.energy import spring_energy
 from klapper.schemes.mobility import Inverse
 from klapper.schemes.moreau_step import MoreauStep
 
 
+@listed
 @dataclass(frozen=True)
 class Moreau:
     """θ time stepping with contact, friction and impact.

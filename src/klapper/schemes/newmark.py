@@ -20,7 +20,7 @@ from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.signals import number
 from klapper.mechanics.system import System, Tangents, difference_tangents
 from klapper.schemes.adaptive_step import adaptive_step
-from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch
+from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch, listed
 from klapper.schemes.consistent_start import consistent_start, present, require_constant_mass
 from klapper.schemes.direction_slope import direction_slope
 from klapper.schemes.newton import Newton, NotConverged, Residual
@@ -120,6 +120,7 @@ class NewmarkFamily:
         return ("newmark1959",)
 
 
+@listed
 @dataclass(frozen=True)
 class Newmark(NewmarkFamily):
     """Newmark's method for systems with a constant mass matrix.

@@ -16,7 +16,7 @@ from klapper.mechanics.contacts import Contact
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.system import System
-from klapper.schemes.base import Snapshot
+from klapper.schemes.base import Snapshot, listed
 from klapper.schemes.linear_flow import Held, LinearFlow, LinearModel, LinearPhase
 from klapper.schemes.phase_equations import LinearPhaseEquations, PhaseEquations
 from klapper.schemes.phase_flow import Flow
@@ -31,6 +31,7 @@ _LONGEST, _SLOWEST = (
 _GROWS = 1e3  # a motion that becomes so many times larger has lost the digits that its first event needs
 
 
+@listed
 @dataclass(frozen=True)
 class PiecewiseExact(Phased):
     """Closed-form motion from event to event, for :class:`~klapper.mechanics.LinearSystem`.

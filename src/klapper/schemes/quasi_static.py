@@ -17,7 +17,8 @@ from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.signals import number
 from klapper.mechanics.system import System
 from klapper.schemes.adaptive_step import joined
-from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch, snapshot_at_start
+from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch, listed, snapshot_at_start
+from klapper.schemes.consistent_start import require_pressed_contacts
 from klapper.schemes.constraint_between import ConstraintStep
 from klapper.schemes.contact_rounds import ContactRounds, HardContact
 from klapper.schemes.held_contacts import HeldContacts
@@ -29,6 +30,7 @@ _SMALLEST = 2.0**-10  # of a step: the smallest part that it is cut into
 _LEAST = 1e-5  # of stiffness times position: the least force that residuals are measured in
 
 
+@listed
 @dataclass(frozen=True)
 class QuasiStatic:
     """Equilibrium after equilibrium, with one- and two-sided constraints and friction.
@@ -66,6 +68,7 @@ class QuasiStatic:
     def init(self, system: System) -> Snapshot:
         if system.contacts.count:
             self.contact.require(system)
+            require_pressed_contacts(system, self.name)
         start = snapshot_at_start(system)
         return replace(
             start, velocity=np.zeros_like(start.velocity), memory=np.zeros(len(system.constraints) + 1)

@@ -26,7 +26,7 @@ from klapper.mechanics.smooth_friction import (
     StickElement,
 )
 from klapper.mechanics.system import System
-from klapper.schemes.base import Snapshot, Step, Stretch, snapshot_at_start
+from klapper.schemes.base import Snapshot, Step, Stretch, listed, snapshot_at_start
 from klapper.schemes.contact_modes import ContactModes
 from klapper.schemes.contact_switches import Switches
 from klapper.schemes.friction_branches import FrictionBranches, friction_branches
@@ -36,6 +36,7 @@ from klapper.schemes.regularised_step import COUNTS, RegularisedMemory, Regulari
 from klapper.schemes.smooth_step import METHODS, Method
 
 
+@listed
 @dataclass(frozen=True)
 class Regularised:
     """One model under compliant laws.

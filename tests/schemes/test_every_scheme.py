@@ -1,0 +1,139 @@
+"""Every scheme that files know: what its contract promises, and closed forms.
+
+A new one joins by ``@listed`` over its class. A scheme that cannot treat a model refuses it by name; what it accepts it
+must get right.
+"""
+
+import json
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import pytest
+
+from klapper.mechanics import CompliantNormal, Contact, FrictionElement, InvalidModel, LinearSystem
+from klapper.schemes import SCHEMES, PenaltyContact
+from klapper.simulate import simulate
+
+STEP = 1e-2
+WITHOUT_INERTIA = ("quasi-static",)
+ELASTIC = (
+    "regularised",
+    "energy-momentum",
+)  # contacts keep the energy of an impact, or have springs and dampers
+SPRINGS = {"contact": PenaltyContact(1e4)}  # how schemes that know no rigid contact are told to treat one
+every_scheme = pytest.mark.parametrize("kind", SCHEMES)
+every_motion = pytest.mark.parametrize("kind", [kind for kind in SCHEMES if kind not in WITHOUT_INERTIA])
+
+
+def made(kind: str, step: float = STEP, **options: Any) -> Any:
+    """The scheme with what it needs: a step size, or a law of the normal force."""
+    known = {option.name for option in fields(SCHEMES[kind]) if option.init}
+    needed = {"step_size": step, "normal": CompliantNormal(1e4)}
+    return SCHEMES[kind](**{name: value for name, value in (needed | options).items() if name in known})
+
+
+def oscillator() -> LinearSystem:
+    """ω = 2 rad/s, with damping 0.1: q = e^(−δt) (cos + δ/ω_d sin) from q = 1 at rest."""
+    return LinearSystem([1.0], stiffness=[4.0], damping=[0.2], position=[1.0])
+
+
+def displaced(t: float) -> float:
+    decay, turn = 0.1, np.sqrt(4.0 - 0.01)
+    return float(np.exp(-decay * t) * (np.cos(turn * t) + decay / turn * np.sin(turn * t)))
+
+
+def ball(restitution: float = 0.0) -> LinearSystem:
+    return LinearSystem(
+        [1.0],
+        force=[-10.0],
+        position=[0.2],
+        contacts=[Contact("floor", normal=[1.0], restitution=restitution)],
+    )
+
+
+@every_motion
+def test_a_damped_oscillator_is_met_with_an_order_of_two_or_to_the_tolerance(kind: str) -> None:
+    scheme, end = made(kind), 2.0
+    errors = [
+        abs(simulate(oscillator(), end, each).position[-1, 0] - displaced(end))
+        for each in (scheme, scheme.refined(2.0) or scheme)
+    ]
+    assert errors[0] < 1e-7 or np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+    assert errors[0] < 1e-3
+
+
+@every_scheme
+def test_a_step_changes_nothing_that_it_was_given_and_repeats_itself_to_the_bit(kind: str) -> None:
+    system, scheme = oscillator(), made(kind)
+    snapshot = scheme.init(system)
+    kept = [np.copy(getattr(snapshot, name)) for name in ("position", "velocity", "sums", "memory")]
+    once, again = scheme.step(system, snapshot, 1.0).after, scheme.step(system, snapshot, 1.0).after
+    for name, value in zip(("position", "velocity", "sums", "memory"), kept, strict=True):
+        np.testing.assert_array_equal(getattr(snapshot, name), value)
+        np.testing.assert_array_equal(getattr(once, name), getattr(again, name))
+    assert once.time > snapshot.time
+    assert once.step == snapshot.step + 1
+
+
+@every_scheme
+def test_it_describes_itself_in_plain_data_and_by_publications(kind: str) -> None:
+    run = simulate(oscillator(), 0.1, made(kind))
+    json.dumps(run.about["settings"])
+    assert run.citation()
+    assert run.about["scheme"] == made(kind).name
+
+
+@every_motion
+def test_its_books_close_with_and_without_contact(kind: str) -> None:
+    for system in (oscillator(), ball(), ball(0.5)):
+        for options in ({}, SPRINGS):
+            try:
+                run = simulate(system, 0.5, made(kind, 1e-3, **options))
+            except InvalidModel as error:
+                assert str(error).endswith(".")
+                continue
+            assert run.ledger.closes(1e-9)
+            break
+
+
+@every_motion
+def test_a_ball_that_falls_and_stays_loses_what_it_had(kind: str) -> None:
+    """0.2 m under 10 m/s²: at the floor after 0.2 s, there it rests without energy."""
+    try:
+        run = simulate(ball(), 0.6, made(kind, 1e-3))
+    except InvalidModel:
+        return
+    flight = run.time <= 0.19
+    np.testing.assert_allclose(run.position[flight, 0], 0.2 - 5.0 * run.time[flight] ** 2, atol=1e-3)
+    if kind not in ELASTIC:
+        assert run.position[-1, 0] == pytest.approx(0.0, abs=5e-3)
+        assert run.velocity[-1, 0] == pytest.approx(0.0, abs=1e-6)
+
+
+@every_motion
+def test_a_ball_bounces_by_its_restitution(kind: str) -> None:
+    """ε = ½: at 0.2 s with 2 m/s, back with 1 m/s, at the top of 0.05 m after 0.3 s. First order in the step."""
+    if kind in ELASTIC:
+        return
+    try:
+        run = simulate(ball(0.5), 0.3, made(kind, 1e-4))
+    except InvalidModel as error:
+        assert "restitution" in str(error) or "contact" in str(error)
+        return
+    assert run.position[-1, 0] == pytest.approx(0.05, abs=4e-4)
+    assert run.velocity[-1, 0] == pytest.approx(0.0, abs=4e-3)
+
+
+@every_motion
+def test_a_brake_holds_and_slips(kind: str) -> None:
+    """A limit of 3 N: a push of 2 N moves nothing, one of 5 N accelerates 1 kg with 2 m/s²."""
+    for push, expected in ((2.0, 0.0), (5.0, 0.25)):
+        brake = FrictionElement("brake", tangents=[1.0], limit=3.0)
+        system = LinearSystem([1.0], force=[push], contacts=[brake])
+        try:
+            run = simulate(system, 0.5, made(kind, 1e-3))
+        except InvalidModel as error:
+            assert str(error).endswith(".")
+            return
+        assert run.position[-1, 0] == pytest.approx(expected, abs=1.1e-3)

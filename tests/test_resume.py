@@ -204,7 +204,9 @@ def main(name: str, place: str, kills: int) -> None:
         if killed < kills:
             time.sleep(moments.uniform(0.0, 0.35 * whole))
             while killed % 2 and not any(folder.glob("part-*.h5")) and running(process):
-                time.sleep(1e-3)  # every other time there is something to go on from, however busy the machine is
+                time.sleep(
+                    1e-3
+                )  # every other time there is something to go on from, however busy the machine is
             os.kill(process, signal.SIGKILL)
         _, status = os.waitpid(process, 0)
         if os.WIFSIGNALED(status):

@@ -124,7 +124,7 @@ def verdict(site: Site, folder: Path) -> dict[str, Any]:
         replaced(mutant / site.file, source)
         files = [file for file in candidates(site, folder, seen) if file not in seen["failed"]]
         test = first_failure(mutant, files, seen)
-        if not test or test == HANGS or _fits(test, site.room, folder):
+        if not test or test == HANGS or _fits(test, folder, seen):
             break
         seen["failed"].append(test)
         _answer(site.room, folder).write_text(json.dumps(seen), encoding="utf-8")
@@ -147,10 +147,10 @@ def first_failure(source: Path, files: list[str], seen: dict[str, Any]) -> str:
     return "" if code in NO_FAILURE else failed[0] if failed else HANGS
 
 
-def _fits(test: str, room: str, folder: Path) -> bool:
+def _fits(test: str, folder: Path, seen: dict[str, Any]) -> bool:
     """Whether a test belongs to the unbroken source: it is older than what was watched, or it passes there."""
     written = (folder / test.partition("::")[0]).stat().st_mtime
-    return written < _answer(room, folder).stat().st_mtime or tested(folder / "src", [test])[0] in NO_FAILURE
+    return written < seen["time"] or tested(folder / "src", [test])[0] in NO_FAILURE
 
 
 def main() -> None:

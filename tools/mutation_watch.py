@@ -65,5 +65,5 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 def pytest_sessionfinish() -> None:
     entered = {file: sorted(functions) for file, functions in _entered.items()}
-    found = {"entered": entered, "seconds": _seconds, "failed": sorted(_failed)}
+    found = {"entered": entered, "seconds": _seconds, "failed": sorted(_failed), "time": time.time()}
     Path(os.environ["ENTERED"]).write_text(json.dumps(found), encoding="utf-8")

@@ -21,8 +21,8 @@ from scipy.optimize import brentq
 from klapper.analysis.critical_point import CriticalPoint, Determinant, determinant
 from klapper.analysis.load_path import LoadPath, NoStaticState
 from klapper.analysis.static_problem import StaticProblem, StaticState, bordered
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number
 from klapper.mechanics.system import System
 from klapper.schemes.newton import Newton, NotConverged, Residual
 from klapper.schemes.sparse_factor import SingularMatrix, Solve, factorised

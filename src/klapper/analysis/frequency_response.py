@@ -24,7 +24,7 @@ from klapper.analysis.linear_stability import Stability
 from klapper.analysis.minimal_coordinates import minimal_coordinates
 from klapper.analysis.validity_limit import CLOSES, LIFTS, SLIPS, STICKS, ValidityLimit, ratio, slip_factor
 from klapper.mechanics import Harmonic, InvalidModel, LinearSystem
-from klapper.mechanics.signals import finite
+from klapper.mechanics.arguments import finite
 from klapper.progress import tally_for
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ import numpy as np
 
 from klapper.analysis.critical_point import CriticalPoint
 from klapper.analysis.static_problem import StaticProblem, StaticState
+from klapper.mechanics.arguments import whole
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
 from klapper.schemes.newton import Newton, NotConverged
@@ -105,7 +106,7 @@ def static_state(
     >>> state.position.max().round(9)
     np.float64(2.2)
     """
-    _whole(steps, "steps")
+    whole(steps, "steps")
     begin = 0.0 if start is None else start.factor
     factors = begin + (factor - begin) * np.arange(1, steps + 1) / steps
     return load_path(system, factors, time=time, start=start, newton=newton).states[-1]
@@ -163,8 +164,3 @@ def stepped(
             if cuts:
                 step *= 1.5
     return LoadPath(problem.system, tuple(states))
-
-
-def _whole(given: int, name: str) -> None:
-    if int(given) != given or given < 1:
-        raise InvalidModel(f"{name} is {given!r}; allowed are whole numbers from 1 on.")

@@ -15,8 +15,8 @@ from klapper.analysis.contact_state import has_friction, scale
 from klapper.analysis.equilibrium import Equilibrium
 from klapper.analysis.polytope import FLAT, Disc, Polytope
 from klapper.analysis.stationary_problem import StationaryProblem, friction_rows
+from klapper.mechanics.arguments import finite
 from klapper.mechanics.eigenmodes import as_dense
-from klapper.mechanics.signals import finite
 from klapper.schemes.base import SLIP, STICK
 
 _AT_LIMIT = 1e-8  # relative: friction forces nearer to their limit than this are at it

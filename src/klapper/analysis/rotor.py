@@ -23,8 +23,8 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 
 from klapper.analysis.batched_eigenvalues import real_eigenvalues, shared
+from klapper.mechanics.arguments import finite, number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import finite, number
 
 GRAVITY = (-9.81, 0.0)  # m/s², along directions 1 and 2 of the frame that stands still
 

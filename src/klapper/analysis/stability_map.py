@@ -15,8 +15,8 @@ import numpy as np
 
 from klapper.analysis.borders import Edges, bracketed, crossing_edges, linked
 from klapper.analysis.stability_samples import NONE, STABLE, Judge, Samples
+from klapper.mechanics.arguments import finite
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import finite
 from klapper.progress import tally_for
 from klapper.results.drawing import axes_of, figure_of
 

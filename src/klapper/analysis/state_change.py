@@ -23,11 +23,11 @@ from klapper.analysis.minimal_coordinates import MinimalCoordinates, minimal_coo
 from klapper.analysis.stationary_problem import friction_rows
 from klapper.mechanics.acceleration import AccelerationProblem
 from klapper.mechanics.acceleration_solution import ModeDecision
+from klapper.mechanics.arguments import finite
 from klapper.mechanics.eigenmodes import as_dense
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.impact import Impact, ImpactLaw, ImpactProblem, Newton
 from klapper.mechanics.linear_system import LinearSystem
-from klapper.mechanics.signals import finite
 
 _CLOSED = 1e-9  # of the terms of a gap, and of the gaps of the system: gaps up to it are closed
 _STILL = 1e-9  # of the largest contact velocity: velocities up to it are none

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number
 from klapper.mechanics.system import System, difference_tangents, require_system
 from klapper.schemes.newton import Equations, Newton, NotConverged, Residual
 from klapper.schemes.sparse_factor import Solve, factorised

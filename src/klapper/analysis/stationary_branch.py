@@ -19,9 +19,9 @@ from klapper.analysis.equilibrium import Equilibrium
 from klapper.analysis.stationary_event import StationaryEvent
 from klapper.analysis.stationary_path import Path
 from klapper.analysis.stationary_problem import StationaryProblem
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
-from klapper.mechanics.signals import number
 
 _SHOWN = 20
 

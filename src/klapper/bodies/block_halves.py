@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from klapper.bodies.footed_block import Block
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number
 
 _ROUNDS = 20
 

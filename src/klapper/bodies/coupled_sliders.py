@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from klapper.mechanics.arguments import number
 from klapper.mechanics.contacts import FrictionElement
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
-from klapper.mechanics.signals import Signal, as_signal, number
+from klapper.mechanics.signals import Signal, as_signal
 
 
 @dataclass(frozen=True)

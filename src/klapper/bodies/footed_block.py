@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from klapper.mechanics.arguments import number, numbers
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number, numbers
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,13 @@ import numpy as np
 from klapper.bodies.block_halves import Coupling, Halves
 from klapper.bodies.footed_block import Block
 from klapper.bodies.picture import footed_picture
+from klapper.mechanics.arguments import finite
 from klapper.mechanics.block_form import BlockForm
 from klapper.mechanics.contact_table import ContactList
 from klapper.mechanics.contacts import Contact
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.picture import Picture
-from klapper.mechanics.signals import Signal, as_signal, finite
+from klapper.mechanics.signals import Signal, as_signal
 from klapper.mechanics.system import Directions, State, System, Tangents, check_start
 
 Start = Literal["static", "static of the thesis", "relaxed"]

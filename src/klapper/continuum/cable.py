@@ -14,8 +14,8 @@ import numpy as np
 
 from klapper.continuum.body import Body, Pull
 from klapper.continuum.line_mesh import LineMesh
+from klapper.mechanics.arguments import finite, number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import finite, number
 
 
 class Cable(Body):

@@ -15,8 +15,8 @@ from functools import cached_property
 import numpy as np
 
 from klapper.continuum.voigt import IN_PLANE, PAIRS, dimension_of, embedded
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number
 
 _ROUNDS = 60  # of Newton's method for the thickness of a plate
 

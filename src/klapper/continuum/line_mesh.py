@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from klapper.continuum.elements import Element, element_named
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number
 
 
 @dataclass(frozen=True, eq=False)

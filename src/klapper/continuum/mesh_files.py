@@ -19,8 +19,8 @@ import numpy as np
 
 from klapper.continuum.elements import ELEMENTS, SOLIDS, Element
 from klapper.continuum.mesh import Mesh
+from klapper.mechanics.arguments import finite, number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import finite, number
 
 KINDS = {element.in_files: element.name for element in ELEMENTS.values()}
 _SUPPORTED = ", ".join(ELEMENTS[name].in_files for name in SOLIDS)

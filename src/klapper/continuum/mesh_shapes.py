@@ -10,8 +10,8 @@ import numpy as np
 
 from klapper.continuum.elements import SOLIDS, Element, element_named
 from klapper.continuum.mesh import Mesh
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number
 
 
 def block(

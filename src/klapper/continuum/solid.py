@@ -21,10 +21,10 @@ from klapper.continuum.passes import Passes
 from klapper.continuum.stated_laws import stated
 from klapper.continuum.threads import shared
 from klapper.continuum.voigt import embedded, from_stress_like
+from klapper.mechanics.arguments import number
 from klapper.mechanics.discrete_gradient import discrete_gradient, discrete_gradient_slope
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.picture import Part
-from klapper.mechanics.signals import number
 
 
 class Solid(Body):

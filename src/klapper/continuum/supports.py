@@ -13,8 +13,9 @@ import numpy as np
 
 from klapper.continuum.body import Body
 from klapper.continuum.loads import node_numbers
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import Signal, as_signal, number
+from klapper.mechanics.signals import Signal, as_signal
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,9 +25,10 @@ from klapper.continuum.pattern import Pattern
 from klapper.continuum.picture import continuum_picture
 from klapper.continuum.supports import HeldNodes, Support
 from klapper.continuum.walls import Wall, WallContacts
+from klapper.mechanics.arguments import finite, number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.picture import Picture
-from klapper.mechanics.signals import Signal, finite, number
+from klapper.mechanics.signals import Signal
 from klapper.mechanics.system import Directions, State, System, Tangents, check_geometry
 
 DeadLoad = Gravity | Traction | NodeForce

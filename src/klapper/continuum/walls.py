@@ -14,9 +14,9 @@ import scipy.sparse as sparse
 
 from klapper.continuum.body import Body
 from klapper.continuum.loads import named, node_numbers
+from klapper.mechanics.arguments import finite, number
 from klapper.mechanics.contact_table import Laws
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import finite, number
 from klapper.mechanics.system import Directions
 
 

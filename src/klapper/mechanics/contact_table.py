@@ -16,10 +16,11 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.mechanics.arguments import answer, finite, naming, number
 from klapper.mechanics.contacts import Constraint, Contact, FrictionElement, tangent_rows
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.friction import Coulomb, Friction
-from klapper.mechanics.signals import Signal, answer, finite, naming, number
+from klapper.mechanics.signals import Signal
 
 
 @dataclass(frozen=True)

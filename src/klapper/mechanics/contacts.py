@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from klapper.mechanics.arguments import finite, naming, number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.friction import Coulomb, as_friction
 from klapper.mechanics.invariants import Invariants
-from klapper.mechanics.signals import Signal, as_signal, finite, naming, number
+from klapper.mechanics.signals import Signal, as_signal
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from math import exp
 from typing import Annotated
 
+from klapper.mechanics.arguments import number
 from klapper.mechanics.friction import friction_law
 from klapper.mechanics.options import Option
-from klapper.mechanics.signals import number
 
 
 @friction_law("exponential")

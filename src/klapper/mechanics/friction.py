@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Protocol, TypeVar, runtime_checkable
 
+from klapper.mechanics.arguments import answer, number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.options import Option
-from klapper.mechanics.signals import answer, number
 
 L = TypeVar("L", bound=type)
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from klapper.mechanics.arguments import answer, finite, number, numbers
 from klapper.mechanics.contact_table import ContactList, constraint_list
 from klapper.mechanics.contacts import Constraint, Contact, FrictionElement, rate_of
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.picture import Drawn, Picture, drawable, drawn
-from klapper.mechanics.signals import answer, finite, number, numbers
 from klapper.mechanics.system import (
     Directions,
     Matrix,

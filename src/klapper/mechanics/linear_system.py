@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.mechanics.arguments import finite, number, numbers
 from klapper.mechanics.contact_table import ContactList, constraint_list
 from klapper.mechanics.contacts import Constraint, Contact, FrictionElement, rate_of
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.mass_row import masses_in_a_row
 from klapper.mechanics.picture import Drawn, Picture, drawable, drawn
-from klapper.mechanics.signals import Constant, Signal, as_signal, finite, number, numbers
+from klapper.mechanics.signals import Constant, Signal, as_signal
 from klapper.mechanics.system import (
     Directions,
     Matrix,

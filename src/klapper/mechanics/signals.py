@@ -1,22 +1,19 @@
 """Given functions of time, with their derivatives: forcing, moving walls, belts.
 
 A signal is a number or an array over time, x(t), together with ẋ and ẍ. Harmonic signals keep their phase
-analytically, x = Re(X e^{jωt}), so that a long run sees the same forcing as a short one. At the end of the file:
-the checks that every number, array and function given by a user passes before a model keeps it.
+analytically, x = Re(X e^{jωt}), so that a long run sees the same forcing as a short one.
 """
 
 from __future__ import annotations
 
-import inspect
-import textwrap
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from klapper.mechanics.arguments import answer, finite, naming, number
 from klapper.mechanics.errors import InvalidModel
 
 
@@ -276,77 +273,3 @@ def as_signal(given: Any, name: str = "the signal") -> Signal:
         return Constant(finite(given, name))
     with naming(name):
         return FunctionOfTime(given)
-
-
-@contextmanager
-def naming(part: str) -> Iterator[None]:
-    """Whatever is refused inside is refused with the name of the part."""
-    try:
-        yield
-    except InvalidModel as error:
-        raise InvalidModel(f"{part}: {error}") from None
-
-
-def numbers(given: Any, name: str, allowed: str = "numbers") -> np.ndarray:
-    """A copy of what is given, as an array of numbers."""
-    try:
-        values = np.array(given)
-        if values.dtype.kind in "biufO":
-            return values.astype(float, copy=False)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise _refused(given, name, allowed)
-
-
-def finite(given: Any, name: str, shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """A copy of what is given, as an array of finite numbers, of the expected shape if there is one."""
-    values = numbers(given, name, "finite numbers")
-    if shape is not None and values.shape != shape:
-        raise InvalidModel(f"{name} has shape {values.shape}, expected {shape or 'one number'}.")
-    if not np.all(np.isfinite(values)):
-        raise _refused(given, name, "finite numbers")
-    return values
-
-
-def number(
-    given: Any,
-    name: str,
-    allowed: str = "single finite numbers",
-    *,
-    above: float = -np.inf,
-    at_least: float = -np.inf,
-    at_most: float = np.inf,
-) -> float:
-    """One finite number within its bounds."""
-    value = numbers(given, name, allowed)
-    if value.shape or not (np.isfinite(value) and value > above and at_least <= value <= at_most):
-        raise _refused(given, name, allowed)
-    return float(value)
-
-
-def answer(function: Any, name: str, **arguments: Any) -> Any:
-    """What a function says to these arguments, given by position; refused if it does not take so many."""
-    expected = ", ".join(arguments)
-    if not callable(function):
-        raise InvalidModel(f"{name} is {_shown(function)}; expected a function of ({expected}).")
-    try:
-        signature = inspect.signature(function)
-    except ValueError:  # some compiled functions do not tell their arguments
-        return function(*arguments.values())
-    try:
-        signature.bind(*arguments.values())
-    except TypeError:
-        raise InvalidModel(
-            f"{name} cannot be called with ({expected}); write it as a function of these arguments."
-        ) from None
-    return function(*arguments.values())
-
-
-def _refused(given: Any, name: str, allowed: str) -> InvalidModel:
-    return InvalidModel(f"{name} is {_shown(given)}; allowed are {allowed}.")
-
-
-def _shown(given: Any) -> str:
-    """In one short line."""
-    text = str(given) if isinstance(given, np.generic) else repr(given)
-    return textwrap.shorten(text, 80, placeholder=" …")

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from klapper.mechanics.signals import number
+from klapper.mechanics.arguments import number
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number
 from klapper.mechanics.system import System
 from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch, listed
 from klapper.schemes.consistent_start import consistent_start, present, require_constant_mass

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
-from klapper.mechanics.signals import number
+from klapper.mechanics.arguments import number
 from klapper.mechanics.system import System
 from klapper.schemes.constraint_between import ConstraintsBetween, ConstraintStep
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from klapper.complementarity import ComplementarityError
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number
 from klapper.mechanics.system import System
 from klapper.schemes.base import Snapshot, StepFailed
 from klapper.schemes.contact_pairing import NO_CONTACTS, ContactPairing, pairing_of

@@ -17,8 +17,8 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number
 from klapper.mechanics.system import System
 from klapper.schemes.adaptive_step import adaptive_step, joined
 from klapper.schemes.base import (

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from klapper.mechanics.arguments import number, numbers
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number, numbers
 from klapper.schemes.mobility import Inverse
 
 NAMES = ("prox", "pinv", "pinv-redistributed", "functional-1", "functional-2", "functional-3")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from klapper.mechanics.signals import number
+from klapper.mechanics.arguments import number
 from klapper.schemes.base import listed
 from klapper.schemes.newmark import NewmarkFamily, Weights
 

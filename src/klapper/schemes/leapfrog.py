@@ -17,9 +17,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.options import Option
-from klapper.mechanics.signals import number
 from klapper.mechanics.system import System, Tangents
 from klapper.schemes.base import Snapshot, Step, Stretch, listed
 from klapper.schemes.moreau import Moreau

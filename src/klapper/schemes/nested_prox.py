@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from klapper.mechanics.arguments import finite, number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import finite, number
 from klapper.mechanics.system import System
 from klapper.schemes.base import Snapshot, Step, StepFailed, snapshot_at_start
 from klapper.schemes.friction_strategies import strategy_of

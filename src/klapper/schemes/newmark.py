@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number
 from klapper.mechanics.system import System, Tangents, difference_tangents
 from klapper.schemes.adaptive_step import adaptive_step
 from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch, listed

@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from klapper.mechanics.signals import number
+from klapper.mechanics.arguments import number
 from klapper.schemes.sparse_factor import SingularMatrix, Solve
 
 _EPSILON, _TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)

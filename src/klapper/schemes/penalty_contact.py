@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number
 from klapper.mechanics.system import System
 from klapper.schemes.base import SLIP
 from klapper.schemes.direction_slope import direction_slope

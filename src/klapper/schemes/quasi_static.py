@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number
 from klapper.mechanics.system import System
 from klapper.schemes.adaptive_step import joined
 from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch, listed, snapshot_at_start

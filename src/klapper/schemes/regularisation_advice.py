@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
+from klapper.mechanics.arguments import number
 from klapper.mechanics.compliance import CompliantNormal, restitution
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number
 from klapper.mechanics.smooth_friction import SaturatedFriction
 from klapper.mechanics.system import System, require_system
 from klapper.schemes.mobility import Held, Inverse

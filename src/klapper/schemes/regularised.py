@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from klapper.mechanics.arguments import number
 from klapper.mechanics.compliance import ApproachDamper, BoundaryLayer, CompliantNormal
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number
 from klapper.mechanics.smooth_friction import (
     ArctanFriction,
     PowerFriction,

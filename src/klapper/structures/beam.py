@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from klapper.mechanics import InvalidModel, Picture
-from klapper.mechanics.signals import number
+from klapper.mechanics.arguments import number
 from klapper.structures.bending import Bending, BernoulliBending, TimoshenkoBending
 from klapper.structures.coupling import elimination, projected
 from klapper.structures.line import Line

@@ -15,10 +15,10 @@ from typing import Any, Literal
 import numpy as np
 
 from klapper.mechanics import Contact, FrictionElement, InvalidModel, LinearSystem, Picture
+from klapper.mechanics.arguments import finite, number, whole
 from klapper.mechanics.eigenmodes import lowest_modes
-from klapper.mechanics.signals import finite, number
 from klapper.structures.delamination_elements import ElementFunctions, element_rotor
-from klapper.structures.delamination_joint import Slip, Weight, gap_rows, joint_contacts, slip_rows, whole
+from klapper.structures.delamination_joint import Slip, Weight, gap_rows, joint_contacts, slip_rows
 from klapper.structures.delamination_mesh import fitting_elements, require_resolvable
 from klapper.structures.delamination_modes import ModeFunctions, mode_functions
 from klapper.structures.delamination_segments import DIRECTIONS, PLANES, SEGMENTS, Segment

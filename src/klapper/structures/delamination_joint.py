@@ -22,7 +22,7 @@ from klapper.mechanics import (
     InvalidModel,
 )
 from klapper.mechanics.areal_contacts import areal_contacts
-from klapper.mechanics.signals import number
+from klapper.mechanics.arguments import whole
 from klapper.structures.delamination_segments import Segment
 
 Weight = Literal["dirac", "box", "hat"]
@@ -105,14 +105,6 @@ def joint_contacts(
         sliding=slip_rows(functions, area.points[:, 0] / length, slip),
         friction=friction,
     )
-
-
-def whole(given: Any, name: str, least: int) -> int:
-    """A whole number, refused below the ``least``."""
-    value = number(given, name, f"whole numbers from {least} on", at_least=least)
-    if value != int(value):
-        raise InvalidModel(f"{name} is {given}; allowed are whole numbers from {least} on.")
-    return int(value)
 
 
 def _merged(*places: Any) -> np.ndarray:

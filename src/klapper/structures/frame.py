@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sparse
 
 from klapper.mechanics import InvalidModel, Picture
-from klapper.mechanics.signals import finite, naming, number
+from klapper.mechanics.arguments import finite, naming, number
 from klapper.structures.coupling import elimination, projected
 from klapper.structures.line import Line
 from klapper.structures.loads import along

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sparse
 
 from klapper.mechanics import Contact, InvalidModel
-from klapper.mechanics.signals import finite
+from klapper.mechanics.arguments import finite
 from klapper.structures.matrix_files import (
     FIXED_BY_ABAQUS,
     Dof,

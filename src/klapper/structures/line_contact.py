@@ -26,7 +26,8 @@ from klapper.mechanics import (
     InvalidModel,
     areal_contacts,
 )
-from klapper.mechanics.signals import as_signal, naming, number
+from klapper.mechanics.arguments import naming, number
+from klapper.mechanics.signals import as_signal
 from klapper.structures.line import Line
 from klapper.structures.line_mesh import sampled
 

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sparse
 
 from klapper.mechanics import InvalidModel
-from klapper.mechanics.signals import finite, number
+from klapper.mechanics.arguments import finite, number
 from klapper.structures.shape_functions import ShapeFunctions, gauss, hermite, lagrange
 
 _ON_END = 1e-9  # of the length: a point this near to an element's end lies on it

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from klapper.mechanics import InvalidModel
-from klapper.mechanics.signals import number
+from klapper.mechanics.arguments import number
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sparse
 
 from klapper.mechanics import InvalidModel
-from klapper.mechanics.signals import finite, naming
+from klapper.mechanics.arguments import finite, naming
 from klapper.structures.beam import Theory, bending_of
 from klapper.structures.bending import Bending
 from klapper.structures.line_mesh import LineField, LineMesh, continuous

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sparse
 
 from klapper.mechanics import Constraint, Contact, FrictionElement, InvalidModel, LinearSystem, Picture
-from klapper.mechanics.signals import number
+from klapper.mechanics.arguments import number
 from klapper.structures.beam import Beam
 from klapper.structures.line import Line
 from klapper.structures.line_mesh import gram

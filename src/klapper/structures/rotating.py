@@ -35,7 +35,7 @@ from klapper.mechanics import (
     LinearSystem,
     Signal,
 )
-from klapper.mechanics.signals import finite, number
+from klapper.mechanics.arguments import finite, number
 from klapper.structures.structure import Structure
 
 GRAVITY = (-9.81, 0.0)  # m/s², along directions 1 and 2 of the frame that stands still

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from klapper.mechanics import InvalidModel
-from klapper.mechanics.signals import number
+from klapper.mechanics.arguments import number
 
 
 @dataclass(frozen=True)

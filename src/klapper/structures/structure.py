@@ -26,9 +26,10 @@ from klapper.mechanics import (
     Picture,
     Signal,
 )
+from klapper.mechanics.arguments import number
 from klapper.mechanics.eigenmodes import Modes, lowest_modes
 from klapper.mechanics.picture import Drawn
-from klapper.mechanics.signals import as_signal, number
+from klapper.mechanics.signals import as_signal
 from klapper.structures.loads import along, total
 from klapper.structures.statics import deflection
 

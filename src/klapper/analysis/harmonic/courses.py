@@ -15,9 +15,9 @@ import numpy as np
 from klapper.analysis.harmonic.directions import ContactDirections
 from klapper.analysis.harmonic.fourier import amplitudes_of, series
 from klapper.analysis.periodic.forcing import forcing_period
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
-from klapper.mechanics.signals import number
 
 _SAMPLES = 8  # of a given course per harmonic that is kept
 

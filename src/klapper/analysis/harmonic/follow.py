@@ -23,9 +23,9 @@ from klapper.analysis.harmonic.response import HarmonicResponse
 from klapper.analysis.harmonic.solve import balance_of, guess_from, source_of
 from klapper.analysis.periodic.corrector import StepRefused
 from klapper.analysis.periodic.curve import Curve, follow_curve
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
-from klapper.mechanics.signals import number
 from klapper.progress import Silent, Tally, tally_for
 from klapper.results import Run
 

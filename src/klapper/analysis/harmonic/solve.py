@@ -11,9 +11,9 @@ from klapper.analysis.harmonic.balance import Balance
 from klapper.analysis.harmonic.newton import balanced
 from klapper.analysis.harmonic.response import HarmonicResponse
 from klapper.analysis.harmonic.sources import PlayedSystem, Source, SystemFamily
+from klapper.mechanics.arguments import number, whole
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
-from klapper.mechanics.signals import number
 from klapper.results import Run
 
 
@@ -63,16 +63,16 @@ def harmonic_response(
 
 
 def source_of(system: Any, period: float | None, order: int) -> Source:
-    whole_number(order, "order")
+    whole(order, "order")
     if callable(system) and not isinstance(system, type):
         return SystemFamily(system, period, order)
     return PlayedSystem.of(system, period, order)
 
 
 def balance_of(source: Source, omega: float, harmonics: int, samples: int | None, tail: float) -> Balance:
-    whole_number(harmonics, "harmonics")
+    whole(harmonics, "harmonics")
     if samples is not None:
-        whole_number(samples, "samples")
+        whole(samples, "samples")
         if samples <= 2 * harmonics * source.order:
             raise InvalidModel(
                 f"samples is {samples}; {harmonics} harmonics need more than "
@@ -119,8 +119,3 @@ def _from_run(run: Run, balance: Balance, omega: float) -> np.ndarray:
         place = 0 if column.is_normal else 1 + column.source % run.layout.tangential
         forces[:, i] = waves @ run.impulse[late, column.contact, place] / column.scale
     return forces
-
-
-def whole_number(given: Any, name: str) -> None:
-    if not (isinstance(given, int | np.integer) and given >= 1):
-        raise InvalidModel(f"{name} is {given!r}; allowed are whole numbers from 1 on.")

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from klapper.analysis.periodic.switch import switches_of
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number
 from klapper.mechanics.system import State
 from klapper.schemes.phase_record import record_phases
 

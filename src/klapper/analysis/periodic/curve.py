@@ -19,8 +19,8 @@ from scipy.optimize import brentq
 
 from klapper.analysis.periodic.branch_point import between_nodes, locate_branch_point
 from klapper.analysis.periodic.corrector import Corrector, CurvePoint, Equations, StepRefused
+from klapper.mechanics.arguments import finite, number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import finite, number
 
 __all__ = ["Curve", "SpecialPoint", "StepRefused", "follow_curve"]
 

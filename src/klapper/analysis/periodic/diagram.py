@@ -18,8 +18,8 @@ import numpy as np
 from klapper.analysis.periodic.flow_map import scheme_for
 from klapper.analysis.periodic.forcing import forcing_period
 from klapper.analysis.section import Section, Stroboscope
+from klapper.mechanics.arguments import finite, number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import finite, number
 from klapper.mechanics.system import State, System, require_system
 from klapper.progress import tally_for
 from klapper.results import Run

@@ -15,8 +15,8 @@ import numpy as np
 from klapper.analysis.periodic.events import MotionEvent, events_of
 from klapper.analysis.periodic.passage import pass_through
 from klapper.analysis.periodic.switch import switches_of
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number
 from klapper.mechanics.system import State, System, require_system
 from klapper.schemes.event_driven import EventDriven
 from klapper.schemes.phase_map import PhaseMaps

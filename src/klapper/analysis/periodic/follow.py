@@ -39,8 +39,8 @@ from klapper.analysis.periodic.options import Options, require_motion_of
 from klapper.analysis.periodic.search import MotionSearch, NoPeriodicMotion, periodic_motion
 from klapper.analysis.periodic.shooting import Shooting
 from klapper.analysis.periodic.transition import other_sequence
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number
 from klapper.mechanics.system import System
 from klapper.progress import Silent, Tally, tally_for
 from klapper.schemes.phases import Phased

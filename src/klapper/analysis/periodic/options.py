@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from klapper.analysis.periodic.motion import PeriodicMotion
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number
 from klapper.mechanics.system import System
 
 

@@ -25,8 +25,8 @@ from klapper.analysis.periodic.shooting import (
     without_events,
 )
 from klapper.analysis.periodic.switch import switches_of
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number
 from klapper.mechanics.system import State, System, require_system
 from klapper.schemes.base import StepFailed
 from klapper.schemes.phase_map import PhaseMaps

@@ -16,8 +16,8 @@ from klapper.continuum.body import Body
 from klapper.continuum.contact.pairing import PairedNodes
 from klapper.continuum.contact.surface import Surface
 from klapper.continuum.loads import named
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.signals import number
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -22,6 +22,7 @@ from klapper.mechanics.arguments import number
 from klapper.schemes.sparse_factor import SingularMatrix, Solve
 
 _EPSILON, _TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
+_FINE = 1e3 * _EPSILON  # residual below which one that stays is rounding, whatever the derivative
 _DESCENT = (
     1e-4  # of the residual: the least that a full correction must take away, Dennis & Schnabel (1983), 6.3
 )
@@ -115,7 +116,9 @@ class Newton:
             steady = share <= self.reuse or (self.reuse > 0.0 and after.relative <= self.tolerance)
             inverse = inverse if steady else None
             x, now = place, after
-            if used and share > self.reuse and now.relative > self.tolerance:
+            slow = share > self.reuse if now.relative > self.tolerance else share >= 0.5
+            if used and slow and now.relative > _FINE:
+                inverse = None
                 continue  # with a derivative of its own
             idle = idle + 1 if share >= 0.5 else 0
             reached = self.tolerance * (1.0 if idle < _IDLE else _NOISE)

@@ -115,6 +115,37 @@ def test_a_derivative_that_no_longer_helps_is_found_anew() -> None:
     assert 1 < equations.asked <= rounds
 
 
+class Stiff(Arctan):
+    """c (x² − 2) = 0 beside terms of size 1: √2 has no last digit, c ε of the residual stays."""
+
+    def __init__(self, stiffness: float, offset: float = 0.0) -> None:
+        super().__init__()
+        self.stiffness, self.offset = stiffness, offset
+
+    def residual(self, x: np.ndarray) -> Residual:
+        return Residual(self.stiffness * (x**2 - 2.0) + self.offset, np.ones(1))
+
+    def inverse(self, x: np.ndarray):
+        return lambda right: right / (2.0 * self.stiffness * x)
+
+
+def test_a_residual_that_the_last_digit_makes_is_taken_and_told() -> None:
+    found, _, residual = Newton().solve(Stiff(2e8), np.array([1.4]), 1)
+    assert found[0] == pytest.approx(np.sqrt(2.0), rel=4e-16)
+    assert 1e-8 < residual < 1e-6
+
+
+def test_a_residual_that_the_last_digit_does_not_make_is_refused() -> None:
+    """Corrections are below rounding because the derivative is taken far too large."""
+
+    class TooStiff(Stiff):
+        def inverse(self, x: np.ndarray):
+            return lambda right: 1e-20 * right
+
+    with pytest.raises(NotConverged, match="below the rounding of the coordinates"):
+        Newton().solve(TooStiff(1.0, 1e-7), np.array([np.sqrt(2.0)]), 1)
+
+
 def test_a_line_search_that_gets_nowhere_gives_up() -> None:
     """x² + 1 = 0 has no solution: from x = 0.1 the line search ends at the least residual, near 0."""
 

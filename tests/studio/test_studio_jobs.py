@@ -17,6 +17,7 @@ from klapper.studio.jobs import Job, Jobs
 
 SCRIPT = """
 import json, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background of a shell
 print("begun", *sys.argv[1:], flush=True)
 def tell(share):
     told = {"progress": {"share": share, "now": f"{share} s", "facts": "step 1"}}

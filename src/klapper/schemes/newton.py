@@ -30,6 +30,7 @@ _STALLED, _STILL = (
     6,
     0.99,
 )  # rounds of a line search that leave this share of the residual, after which it gives up
+_COARSE = 1e-6  # residual that rounding never explains
 _IDLE, _NOISE = 3, 100.0  # rounds without progress after which this many tolerances are taken for rounding
 
 
@@ -106,7 +107,7 @@ class Newton:
             if not np.all(np.isfinite(change)):
                 raise NotConverged("the equations of the step are singular")
             if _rounding(change, x, capped, self.tolerance):
-                return x, rounds, self._judged(now.relative)
+                return x, rounds, self._judged(equations, x, capped, now)
             change = self._capped(change, capped)
             if used:
                 place, after = self._moved_on(equations, x, now, change)
@@ -136,13 +137,25 @@ class Newton:
             f"the residual is {now.relative:.1e} after {self.most} rounds, {self.tolerance:.1e} was wanted"
         )
 
-    def _judged(self, relative: float) -> float:
-        """The residual where corrections are below the rounding of the coordinates, if rounding explains it."""
-        if relative > _NOISE * self.tolerance:
-            raise NotConverged(
-                f"the residual stays at {relative:.1e} while corrections are below the rounding of the coordinates"
-            )
-        return relative
+    def _judged(self, equations: Equations, x: np.ndarray, capped: int, now: Residual) -> float:
+        """The residual where corrections are below the rounding of the coordinates, if rounding explains it.
+
+        It does if the residual is small, or not large and no more than what the last digits of the coordinates make.
+        """
+        if now.relative <= _NOISE * self.tolerance:
+            return now.relative
+        if now.relative <= _COARSE:
+            for sign in (np.ones(capped), np.cos(np.pi * np.arange(capped))):
+                digits = np.zeros_like(x)
+                digits[:capped] = 2.0 * _EPSILON * sign * x[:capped]
+                after = _sensible(equations.residual, x + digits)
+                if after is None:
+                    continue
+                if Residual(after.value - now.value, now.size).relative >= 0.5 * now.relative:
+                    return now.relative
+        raise NotConverged(
+            f"the residual stays at {now.relative:.1e} while corrections are below the rounding of the coordinates"
+        )
 
     def _capped(self, change: np.ndarray, capped: int) -> np.ndarray:
         most = float(np.abs(change[:capped]).max(initial=0.0))

@@ -5,6 +5,7 @@ are told, is in the modules ``cli_*`` beside.
 """
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -343,6 +344,10 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+    if (
+        os.environ.get("KLAPPER_PROGRESS") == "lines"
+    ):  # who watches may cancel, also where a shell ignores Ctrl-C
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         status = app(prog_name="klapper", standalone_mode=False)
         sys.stdout.flush()

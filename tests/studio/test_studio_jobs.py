@@ -190,7 +190,9 @@ def test_a_run_is_cancelled_also_where_a_shell_ignores_ctrl_c(
 ) -> None:
     """A studio in the background of a shell hands on that SIGINT is ignored; its runs listen all the same."""
     (tmp_path / "endless.toml").write_text(ENDLESS, encoding="utf-8")
-    ignoring = "import os, sys, signal as s; s.signal(s.SIGINT, s.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    ignoring = (
+        "import os, sys, signal as s; s.signal(s.SIGINT, s.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    )
     made = Jobs(tmp_path, command=(sys.executable, "-c", ignoring, sys.executable, "-m", "klapper.cli"))
     job = made.start("endless.toml", "out")
     until(lambda: (job.share or 0.0) > 0.0)

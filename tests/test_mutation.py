@@ -85,6 +85,11 @@ def test_the_choice_is_spread_and_repeatable():
         assert source[site.begin : site.end].decode() == site.before
 
 
+def test_the_choice_keeps_to_the_rooms_asked_for():
+    places = chosen(SOURCE, seed=3, count=9, rooms=["schemes", "mechanics"])
+    assert Counter(site.room for site in places) == {"schemes": 4, "mechanics": 5}
+
+
 def test_every_broken_source_is_a_source():
     for seed in range(3):
         for site in chosen(SOURCE, seed=seed, count=90):

@@ -1,8 +1,8 @@
 """Does the suite notice a wrong sign, factor or comparison? Small errors are put into the source, one at a time.
 
-    python -m tools.mutation --seed 1 --count 70 --folder out/mutation
+    python -m tools.mutation --seed 1 --count 70 --rooms mechanics schemes --folder out/mutation
 
-picks places by the seed, evenly over the rooms, breaks each one in a copy of the source and runs the quick tests of its
+picks places by the seed, evenly over the rooms (all three if none is named), breaks each one in a copy of the source and runs the quick tests of its
 room until one fails: those named like the module first, then the fastest ones, then those of other rooms that import
 the module. Which test files enter which function is recorded once, on the unbroken copy: a file that never
 enters the broken function cannot notice it and is left out. Compiled kernels cannot be watched, and what runs while
@@ -26,7 +26,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tools.mutation_sites import Site, broken, chosen
+from tools.mutation_sites import ROOMS, Site, broken, chosen
 from tools.mutation_watch import COLLECTION, UNHEARD, announcing
 
 ROOT = Path(__file__).parents[1]
@@ -159,24 +159,26 @@ def main() -> None:
     )
     asked.add_argument("--seed", type=int, default=1)
     asked.add_argument("--count", type=int, default=70)
+    asked.add_argument("--rooms", nargs="+", choices=ROOMS, default=ROOMS, metavar="ROOM")
     asked.add_argument("--folder", type=Path, default=ROOT / "out" / "mutation")
     asked.add_argument("--list", action="store_true", help="only list the places")
     asked.add_argument("--again", action="store_true", help="survivors again, with the tests as they are now")
     options = asked.parse_args()
+    choice = {"seed": options.seed, "count": options.count, "rooms": options.rooms}
     if options.list:
-        print("\n".join(site.name for site in chosen(ROOT / "src", seed=options.seed, count=options.count)))
+        print("\n".join(site.name for site in chosen(ROOT / "src", **choice)))
     else:
-        check(options.folder.resolve(), options.seed, options.count, again=options.again)
+        check(options.folder.resolve(), again=options.again, **choice)
 
 
-def check(folder: Path, seed: int, count: int, *, again: bool) -> None:
-    """Break what is not in the record yet, and count."""
+def check(folder: Path, *, again: bool, **choice: Any) -> None:
+    """Break what is chosen and not in the record yet, and count."""
     folder.mkdir(parents=True, exist_ok=True)
     if again or not (folder / "src").exists():
         copied(folder)
     kept = folder / "record.json"
     record = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    places = chosen(folder / "src", seed=seed, count=count)
+    places = chosen(folder / "src", **choice)
     for site in sorted(places, key=lambda site: site.in_kernel):  # those that compile last
         if site.name not in record or (again and record[site.name]["verdict"] == "survived"):
             record[site.name] = verdict(site, folder)

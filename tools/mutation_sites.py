@@ -10,7 +10,7 @@ import ast
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,19 +61,19 @@ def broken(source: bytes, site: Site) -> bytes:
     return source[: site.begin] + site.after.encode() + source[site.end :]
 
 
-def chosen(source: Path, *, seed: int, count: int) -> list[Site]:
+def chosen(source: Path, *, seed: int, count: int, rooms: Sequence[str] = ROOMS) -> list[Site]:
     """Sites below ``source``, equally many for each room, in the order of a hash.
 
     Of one kind there is at most a fifth. An edited file leaves the choice in the others as it was.
     """
     picked: list[Site] = []
-    for number, room in enumerate(ROOMS):
+    for number, room in enumerate(rooms):
         files = sorted((source / "klapper" / room).rglob("*.py"))
         found = [
             site for file in files for site in sites(file.relative_to(source).as_posix(), file.read_bytes())
         ]
         found.sort(key=lambda site: hashlib.sha256(f"{seed} {site.name} {site.begin}".encode()).digest())
-        picked += _spread(found, (count + number) // len(ROOMS))
+        picked += _spread(found, (count + number) // len(rooms))
     return picked
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tools.mutation import candidates
+from tools.mutation import FARTHER, candidates, farther
 from tools.mutation_sites import KERNELS_PER_ROOM, PER_FILE, ROOMS, broken, chosen, sites
 from tools.mutation_watch import CALL, announcing
 
@@ -109,6 +109,19 @@ def test_only_files_that_enter_the_function_are_run(tmp_path):
     }
     seen = {"entered": entered, "seconds": dict(zip(files, [9.0, 1.0, 20.0, 0.0, 0.0], strict=True))}
     assert candidates(site, tmp_path, seen) == [files[2], files[3], files[1], files[0]]
+
+
+def test_of_the_rooms_above_the_fastest_files_are_run(tmp_path):
+    names = ["bodies/test_b.py", "gallery/deep/test_g.py", "gallery/test_long.py", "results/test_r.py"]
+    for name in names:
+        file = tmp_path / "tests" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    (site,) = sites("klapper/schemes/file.py", b"\ndef f():\n    return -a\n")
+    files = [f"tests/{name}" for name in names]
+    seconds = dict(zip(files, [0.5 * FARTHER, 0.2 * FARTHER, 0.6 * FARTHER, 0.0], strict=True))
+    seen = {"entered": {file: ["klapper/schemes/file.py:2"] for file in files}, "seconds": seconds}
+    assert farther(site, tmp_path, seen) == [files[1], files[0]]
 
 
 def test_functions_tell_when_they_are_entered():

@@ -2,11 +2,12 @@
 
     python -m tools.mutation --seed 1 --count 70 --rooms mechanics schemes --folder out/mutation
 
-picks places by the seed, evenly over the rooms (all three if none is named), breaks each one in a copy of the source and runs the quick tests of its
-room until one fails: those named like the module first, then the fastest ones, then those of other rooms that import
-the module. Which test files enter which function is recorded once, on the unbroken copy: a file that never
-enters the broken function cannot notice it and is left out. Compiled kernels cannot be watched, and what runs while
-tests are collected serves them all: there every file of the room counts. Broken kernels are compiled anew.
+picks places by the seed, evenly over the rooms (all three if none is named), breaks each one in a copy of the source
+and runs quick tests until one fails. First those of its room: files named like the module, then the fastest ones, then
+those of other rooms that import the module. What survives them meets the tests of the rooms that build on these three,
+the fastest ones first, for about two minutes. Which test files enter which function is recorded once, on the unbroken
+copy: a file that never enters the broken function cannot notice it and is left out. Compiled kernels cannot be watched,
+and what runs while tests are collected serves them all: there every file counts. Broken kernels are compiled anew.
 
 ``record.json`` in the folder keeps every verdict, so that an interrupted run goes on where it was. ``--again`` copies
 the tests anew and tries the survivors once more.
@@ -23,6 +24,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +34,8 @@ from tools.mutation_watch import COLLECTION, UNHEARD, announcing
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 120.0  # s beyond ten times the usual duration: then the tests hang
+FARTHER = 120.0  # s of tests of the rooms above
+ABOVE = ("bodies", "structures", "analysis", "continuum", "gallery")
 HANGS = "the tests hang or end early"
 NO_FAILURE = (0, 5)  # what pytest returns if all tests pass, or if there are none
 
@@ -60,13 +65,13 @@ def tested(source: Path, arguments: list[str], *, limit: float | None = None, **
     return done.returncode, done.stdout
 
 
-def linked(folder: Path, *, compiled: bool = True) -> Path:
+def linked(folder: Path, name: str, *, compiled: bool = True) -> Path:
     """Another copy of the source, whose files are those of the first until they are replaced."""
-    mutant = folder / "mutant"
-    shutil.rmtree(mutant, ignore_errors=True)
+    copy = folder / name
+    shutil.rmtree(copy, ignore_errors=True)
     left_out = None if compiled else shutil.ignore_patterns("*.nb[ic]")
-    shutil.copytree(folder / "src", mutant, copy_function=os.link, ignore=left_out)
-    return mutant
+    shutil.copytree(folder / "src", copy, copy_function=os.link, ignore=left_out)
+    return copy
 
 
 def replaced(file: Path, content: bytes) -> None:
@@ -74,39 +79,54 @@ def replaced(file: Path, content: bytes) -> None:
     file.write_bytes(content)
 
 
-def watched(room: str, folder: Path) -> dict[str, Any]:
-    """What the tests of a room enter, how long they take and which fail, recorded once on the unbroken source."""
-    answer = _answer(room, folder)
+def watched(rooms: Sequence[str], folder: Path) -> dict[str, Any]:
+    """What the tests of rooms enter, how long they take and which fail, recorded once on the unbroken source."""
+    answer = _answer(rooms, folder)
     if not answer.exists():
-        source = linked(folder)
-        for file in (source / "klapper" / room).rglob("*.py"):
+        source = linked(folder, "watched")
+        for file in [file for room in ROOMS for file in (source / "klapper" / room).rglob("*.py")]:
             if file.parent.name != "kernels":
                 name = file.relative_to(source).as_posix()
                 replaced(file, announcing(name, file.read_text(encoding="utf-8")).encode())
         package = source / "klapper" / "__init__.py"
         replaced(package, package.read_bytes() + UNHEARD.encode())
-        tested(source, ["-p", "tools.mutation_watch", f"tests/{room}"], ENTERED=str(answer))
+        tests = [f"tests/{room}" for room in rooms]
+        tested(source, ["-p", "tools.mutation_watch", *tests], ENTERED=str(answer))
     return json.loads(answer.read_text(encoding="utf-8"))
 
 
-def _answer(room: str, folder: Path) -> Path:
-    return folder / f"entered_{room}.json"
+def _answer(rooms: Sequence[str], folder: Path) -> Path:
+    return folder / f"entered_{'_'.join(rooms)}.json"
 
 
 def candidates(site: Site, folder: Path, seen: dict[str, Any]) -> list[str]:
     """Test files that may notice a change: named like the module first, then the fastest, then those of other rooms."""
     stem, tests = Path(site.file).stem, folder / "tests"
-    files = [file.relative_to(folder).as_posix() for file in (tests / site.room).rglob("test_*.py")]
-    entry, entered = f"{site.file}:{site.function}", seen["entered"]
-    if site.function and not site.in_kernel and entry not in entered.get(COLLECTION, ()):
-        files = [file for file in files if file not in entered or entry in entered[file]]
-    files.sort(key=lambda file: (-_likeness(stem, Path(file).stem), seen["seconds"].get(file, 0.0)))
+    files = _entering(site, folder, [site.room], seen)
+    files.sort(key=lambda file: -_likeness(stem, Path(file).stem))
     module = site.file.removesuffix(".py").replace("/", ".")
     others = [
         file for file in sorted(tests.rglob("test_*.py")) if site.room not in file.relative_to(tests).parts
     ]
     naming = [file for file in others if f"{module} " in file.read_text(encoding="utf-8")]
     return files + [file.relative_to(folder).as_posix() for file in naming]
+
+
+def farther(site: Site, folder: Path, seen: dict[str, Any]) -> list[str]:
+    """Test files of the rooms above, the fastest ones."""
+    files = _entering(site, folder, ABOVE, seen)
+    together = accumulate(seen["seconds"].get(file, 0.0) for file in files)
+    return [file for file, seconds in zip(files, together, strict=True) if seconds < FARTHER]
+
+
+def _entering(site: Site, folder: Path, rooms: Sequence[str], seen: dict[str, Any]) -> list[str]:
+    """Test files of rooms that may enter the function of a site, the fastest first."""
+    found = [file for room in rooms for file in (folder / "tests" / room).rglob("test_*.py")]
+    files = [file.relative_to(folder).as_posix() for file in found]
+    entry, entered = f"{site.file}:{site.function}", seen["entered"]
+    if site.function and not site.in_kernel and entry not in entered.get(COLLECTION, ()):
+        files = [file for file in files if file not in entered or entry in entered[file]]
+    return sorted(files, key=lambda file: seen["seconds"].get(file, 0.0))
 
 
 def _likeness(stem: str, test: str) -> float:
@@ -116,24 +136,33 @@ def _likeness(stem: str, test: str) -> float:
 
 
 def verdict(site: Site, folder: Path) -> dict[str, Any]:
-    """Whether a test fails once the site is broken, and which; tests that fail without it are left out from then on."""
-    begin, seen = time.perf_counter(), watched(site.room, folder)
-    source = broken((folder / "src" / site.file).read_bytes(), site)
-    while True:
-        mutant = linked(folder, compiled=not site.in_kernel)
-        replaced(mutant / site.file, source)
-        files = [file for file in candidates(site, folder, seen) if file not in seen["failed"]]
-        test = first_failure(mutant, files, seen)
-        if not test or test == HANGS or _fits(test, folder, seen):
-            break
-        seen["failed"].append(test)
-        _answer(site.room, folder).write_text(json.dumps(seen), encoding="utf-8")
+    """Whether a test fails once the site is broken, and which."""
+    begin = time.perf_counter()
+    mutant = linked(folder, "mutant", compiled=not site.in_kernel)
+    replaced(mutant / site.file, broken((folder / "src" / site.file).read_bytes(), site))
+    test, tried = "", 0
+    for rooms, choice in (([site.room], candidates), (ABOVE, farther)):
+        if not test:
+            seen = watched(rooms, folder)
+            files = choice(site, folder, seen)
+            test, tried = noticing(mutant, files, _answer(rooms, folder)), tried + len(files)
     return {
         "verdict": "caught" if test else "survived",
         "test": test,
-        "files": len(files),
+        "files": tried,
         "seconds": round(time.perf_counter() - begin, 1),
     }
+
+
+def noticing(mutant: Path, files: list[str], answer: Path) -> str:
+    """The first test that fails, empty if none does; those that fail without a change are left out from then on."""
+    seen = json.loads(answer.read_text(encoding="utf-8"))
+    while True:
+        test = first_failure(mutant, [file for file in files if file not in seen["failed"]], seen)
+        if not test or test == HANGS or _fits(test, mutant.parent, seen):
+            return test
+        seen["failed"].append(test)
+        answer.write_text(json.dumps(seen), encoding="utf-8")
 
 
 def first_failure(source: Path, files: list[str], seen: dict[str, Any]) -> str:

@@ -245,12 +245,14 @@ def test_version_and_help() -> None:
 
 
 def test_bench_runs_the_script_of_the_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from klapper import cli
+    from klapper.cli import commands
 
     (tmp_path / "benchmarks").mkdir()
     (tmp_path / "src" / "klapper").mkdir(parents=True)
     (tmp_path / "benchmarks" / "run.py").write_text("import sys, benchmarks; sys.exit(len(sys.argv) + 3)")
-    monkeypatch.setattr(cli, "__file__", str(tmp_path / "site" / "klapper" / "package" / "cli.py"))
+    monkeypatch.setattr(
+        commands, "__file__", str(tmp_path / "site" / "klapper" / "package" / "cli" / "commands.py")
+    )
     monkeypatch.chdir(tmp_path)
     assert klapper("bench", "--quick").exit_code == 5
 
@@ -258,9 +260,11 @@ def test_bench_runs_the_script_of_the_repository(tmp_path: Path, monkeypatch: py
 def test_bench_outside_a_clone_says_where_the_benchmarks_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from klapper import cli
+    from klapper.cli import commands
 
-    monkeypatch.setattr(cli, "__file__", str(tmp_path / "site" / "klapper" / "package" / "cli.py"))
+    monkeypatch.setattr(
+        commands, "__file__", str(tmp_path / "site" / "klapper" / "package" / "cli" / "commands.py")
+    )
     monkeypatch.chdir(tmp_path)
     result = klapper("bench")
     assert result.exit_code == 2

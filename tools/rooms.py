@@ -19,7 +19,6 @@ SOURCE = ROOT / "src" / "klapper"
 PAGE = ROOT / "docs" / "architecture.md"
 PICTURE = ROOT / "docs" / "images" / "rooms.svg"
 BEGIN, END = "<!-- rooms -->\n", "<!-- /rooms -->"
-COMMAND = "command line"  # cli.py and its parts are one room
 
 Graph = Mapping[str, set[str]]
 
@@ -28,17 +27,13 @@ def imports() -> dict[str, set[str]]:
     """For every room the rooms that its files import."""
     graph: dict[str, set[str]] = {}
     for file in sorted(SOURCE.rglob("*.py")):
-        room = _room(file.relative_to(SOURCE).parts[0].removesuffix(".py"))
+        room = file.relative_to(SOURCE).parts[0].removesuffix(".py")
         if room == "__init__":
             continue
         here = graph.setdefault(room, set())
-        here |= {_room(name) for name in _imported(ast.parse(file.read_text(encoding="utf-8")))} - {room}
+        here |= set(_imported(ast.parse(file.read_text(encoding="utf-8")))) - {room}
     known = graph.keys()
     return {room: below & known for room, below in sorted(graph.items())}
-
-
-def _room(name: str) -> str:
-    return COMMAND if name == "cli" or name.startswith("cli_") else name
 
 
 def _imported(tree: ast.AST) -> Iterator[str]:
@@ -128,7 +123,7 @@ def declared() -> dict[str, set[str]]:
         r"^\| (`[^|]+) \|[^\n]*\| ([^|\n]*) \|$", PAGE.read_text(encoding="utf-8"), re.M
     ):
         for room in re.findall(r"`(\w+)(?:\.py)?`", first):
-            allowed.setdefault(_room(room), set()).update(re.findall(r"`(\w+)(?:\.py)?`", last))
+            allowed.setdefault(room, set()).update(re.findall(r"`(\w+)(?:\.py)?`", last))
     return allowed
 
 

@@ -14,7 +14,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 import klapper
-from klapper.cli_scenario import example_in
+from klapper.cli.scenario import example_in
 from klapper.results import read
 from klapper.scenario import starter
 from klapper.studio.serve import prepare

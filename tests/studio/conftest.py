@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import pytest
 
-from klapper.cli_scenario import example_in
+from klapper.cli.scenario import example_in
 from klapper.studio.serve import prepare
 
 

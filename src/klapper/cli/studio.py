@@ -15,7 +15,7 @@ from klapper.studio.serve import open_browser, prepare
 
 def open_studio(folder: Path, *, port: int, browser: bool) -> None:
     """Serve ``folder`` until Ctrl-C."""
-    from klapper.cli_scenario import example_in
+    from klapper.cli.scenario import example_in
 
     served = prepare(folder, port=port, require_example=example_in)
     typer.echo(f"The studio of {folder.resolve()} is open at\n\n    {served.address}\n")

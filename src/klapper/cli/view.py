@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from klapper.cli_errors import Debug, WrongRequest, one_sentence
+from klapper.cli.errors import Debug, WrongRequest, one_sentence
 
 
 def export(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from klapper.cli_errors import WrongRequest
+from klapper.cli.errors import WrongRequest
 from klapper.gallery import UnknownExample, find
 from klapper.report.record import About, Record
 

@@ -1,8 +1,4 @@
-"""The command line: ``list``, ``run``, ``new``, ``schema``, ``show``, ``export``, ``study``, ``studio`` and ``bench``.
-
-Here are the commands and their options. What they do with results, scenarios, the studio and pictures, and how errors
-are told, is in the modules ``cli_*`` beside.
-"""
+"""The commands and their options, and the entry point of the command line."""
 
 import os
 import signal
@@ -18,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from klapper import __version__
-from klapper.cli_errors import CHECK_FAILED, INTERRUPTED, WRONG_REQUEST, Debug, WrongRequest, one_sentence
-from klapper.cli_record import (
+from klapper.cli.errors import CHECK_FAILED, INTERRUPTED, WRONG_REQUEST, Debug, WrongRequest, one_sentence
+from klapper.cli.record import (
     is_run,
     known_example,
     require_page,
@@ -30,7 +26,7 @@ from klapper.cli_record import (
     write_record,
     write_text,
 )
-from klapper.cli_view import export
+from klapper.cli.view import export
 from klapper.gallery import examples, find
 from klapper.report.record import read
 
@@ -121,7 +117,7 @@ def run(
     """Run an example or a scenario file; exit status 1 if a check or the run fails."""
     with one_sentence(debug):
         if name.endswith(".toml"):
-            from klapper.cli_scenario import example_in
+            from klapper.cli.scenario import example_in
             from klapper.scenario import read_scenario
 
             scenario = read_scenario(name, allow=allow or [])
@@ -137,7 +133,7 @@ def run(
             example = find(name)
             given = example.read(settings or [])
         if export is not None:
-            from klapper.cli_scenario import export as write_export
+            from klapper.cli.scenario import export as write_export
 
             write_export(example, given, export)
             return
@@ -159,7 +155,7 @@ def run(
 
 def _run_scenario(scenario: "Scenario", out: Path | None, json: str | None, *, overwrite: bool) -> None:
     """Compute, store and tell the run of a scenario."""
-    from klapper.cli_scenario import simulated
+    from klapper.cli.scenario import simulated
     from klapper.report import terminal
     from klapper.results import overview
     from klapper.simulate import SimulationFailed
@@ -198,7 +194,7 @@ def new(
 ) -> None:
     """Write a commented scenario file to start from; it can be run as it is."""
     with one_sentence(debug):
-        from klapper.cli_scenario import write_starter
+        from klapper.cli.scenario import write_starter
 
         written = write_starter(kind, file)
         typer.echo(f"Written: {written}; run it by `klapper run {written}`.", err=True)
@@ -208,7 +204,7 @@ def new(
 def schema_(debug: Debug = False) -> None:
     """Print the JSON schema of scenario files, for editors."""
     with one_sentence(debug):
-        from klapper.cli_scenario import schema_text
+        from klapper.cli.scenario import schema_text
 
         typer.echo(schema_text(), nl=False)
 
@@ -276,7 +272,7 @@ def studio(
 ) -> None:
     """Open a page in the browser that lists, compares, edits and starts runs of a folder."""
     with one_sentence(debug):
-        from klapper.cli_studio import open_studio
+        from klapper.cli.studio import open_studio
         from klapper.studio.errors import StudioError
 
         try:
@@ -344,9 +340,8 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    if (
-        os.environ.get("KLAPPER_PROGRESS") == "lines"
-    ):  # who watches may cancel, also where a shell ignores Ctrl-C
+    if os.environ.get("KLAPPER_PROGRESS") == "lines":
+        # Who watches may cancel, also where a shell ignores Ctrl-C.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         status = app(prog_name="klapper", standalone_mode=False)
@@ -365,13 +360,9 @@ def main() -> NoReturn:
 
 def _benchmarks() -> Path:
     """The script of the repository this package runs from, or of the one in the working directory."""
-    source = Path(__file__).resolve().parents[2]
+    source = Path(__file__).resolve().parents[3]
     for root in (source, Path.cwd()):
         script = root / "benchmarks" / "run.py"
         if script.is_file() and (root / "src" / "klapper").is_dir():
             return script
     raise WrongRequest("The benchmarks live in the repository: run `klapper bench` from a clone of it.")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,5 @@
+"""``python -m klapper.cli``."""
+
+from klapper.cli.commands import main
+
+main()

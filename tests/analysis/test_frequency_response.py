@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
-from analysis.equilibria import dense, rest_of
+from analysis.states_of_rest import dense, rest_of
 from klapper.analysis import FrequencyResponse, frequency_response
 from klapper.analysis.validity_limit import slip_factor
 from klapper.mechanics import (

@@ -7,7 +7,7 @@ import pytest
 import scipy.linalg
 from scipy.optimize import linear_sum_assignment
 
-from analysis.equilibria import dense, rest_of
+from analysis.states_of_rest import dense, rest_of
 from klapper.analysis import minimal_coordinates, stability
 from klapper.analysis.contact_state import ContactState
 from klapper.mechanics import (
@@ -315,7 +315,7 @@ def test_shared_loads_under_sliding_friction_are_refused() -> None:
         minimal_coordinates(LinearSystem([1.0, 1.0], contacts=twins), closed=["belt 0", "belt 1"])
 
 
-def test_equilibria_bring_their_own_state() -> None:
+def test_stationary_states_bring_their_own_state() -> None:
     system = LinearSystem([1.0, 1.0], force=[0.0, -1.0], contacts=[FLOOR])
     rest = rest_of(system, ["floor"], ["floor"])
     assert minimal_coordinates(rest).size == 0

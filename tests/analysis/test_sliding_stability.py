@@ -1,4 +1,4 @@
-"""Sliding equilibria and their stability: the compliant wedge, belts, friction in space, turning directions."""
+"""Steady sliding and their stability: the compliant wedge, belts, friction in space, turning directions."""
 
 from typing import Any
 
@@ -81,19 +81,19 @@ def test_numbers_of_the_printed_wedge() -> None:
     stable, flutter = turning(0.95, np.pi / 4), turning(1.05, np.pi / 4)
     assert np.unique(np.abs(stable.eigenvalues.imag).round(1)) == pytest.approx([0.0, 279.1, 349.4])
     assert (flutter.growth, flutter.angular_frequency) == pytest.approx((35.57, 318.2), abs=0.05)
-    assert stable.equilibrium.gap == pytest.approx([-4.086e-5, -9.388e-5], abs=5e-9)
-    assert flutter.equilibrium.normal_force == pytest.approx([3.44485, 8.74767], abs=5e-6)
+    assert stable.sliding.gap == pytest.approx([-4.086e-5, -9.388e-5], abs=5e-9)
+    assert flutter.sliding.normal_force == pytest.approx([3.44485, 8.74767], abs=5e-6)
 
 
 @pytest.mark.parametrize("exponent", [1.0, 1.5, 2.0])
 def test_loads_do_not_depend_on_the_law(exponent: float) -> None:
     law = CompliantNormal(np.array([1e5, 3e5]), exponent=exponent)
     judged = sliding_stability(wedge(0.5, 0.8), law, velocity=[0.0, 0.0, 1.0])
-    linear = turning(0.5, 0.8).equilibrium
-    assert judged.equilibrium.normal_force == pytest.approx(linear.normal_force, rel=1e-11)
+    linear = turning(0.5, 0.8).sliding
+    assert judged.sliding.normal_force == pytest.approx(linear.normal_force, rel=1e-11)
     pressed = linear.normal_force ** (1 / exponent) / law.stiffness
-    assert judged.equilibrium.gap == pytest.approx(-pressed, rel=1e-10)
-    assert judged.equilibrium.residual < 1e-12
+    assert judged.sliding.gap == pytest.approx(-pressed, rel=1e-10)
+    assert judged.sliding.residual < 1e-12
 
 
 def test_damping_of_the_walls_is_distributed_like_their_stiffness() -> None:
@@ -119,7 +119,7 @@ def test_falling_friction_drives_a_block_on_a_belt() -> None:
     slope = -(static - dynamic) * delta / (1 + delta * speed) ** 2
     assert judged.growth == pytest.approx(-normal * slope / (2 * mass), rel=1e-8)
     assert judged.verdict == "flutter"
-    assert judged.equilibrium.position[0] == pytest.approx(mu(speed) * normal / stiffness, rel=1e-10)
+    assert judged.sliding.position[0] == pytest.approx(mu(speed) * normal / stiffness, rel=1e-10)
 
 
 def test_sliding_brakes_motion_across() -> None:
@@ -130,7 +130,7 @@ def test_sliding_brakes_motion_across() -> None:
     judged = sliding_stability(block, CompliantNormal(1e5), velocity=[speed, 0.0, 0.0])
     expected = np.diag([0.0, mu * normal / speed, 0.0])
     assert judged.damping == pytest.approx(expected, abs=1e-9)
-    assert judged.equilibrium.acceleration == pytest.approx([-mu * normal / mass, 0.0, 0.0])
+    assert judged.sliding.acceleration == pytest.approx([-mu * normal / mass, 0.0, 0.0])
     assert judged.zeros == 3
 
 
@@ -161,7 +161,7 @@ def test_turning_directions() -> None:
         return spring(0.0, q, q) + pressed * (n + mu * np.array([n[1], -n[0]]))
 
     judged = sliding_stability(system, CompliantNormal(stiffness))
-    where = judged.equilibrium.position
+    where = judged.sliding.position
     assert force(where) == pytest.approx([0.0, 0.0], abs=1e-9)
     d = 1e-5
     differences = [(force(where + d * e) - force(where - d * e)) / (2 * d) for e in np.eye(2)]
@@ -204,4 +204,4 @@ def test_forces_of_springs_may_cancel_where_no_contact_acts() -> None:
     block = LinearSystem([1.0, 1.0], stiffness=stiffness, force=[0.0, -50.0], contacts=[belt])
     judged = sliding_stability(block, CompliantNormal(13333.33))
     expected = np.linalg.solve(stiffness + np.diag([0.0, 13333.33]), [0.0, -50.0])
-    np.testing.assert_allclose(judged.equilibrium.position, expected, rtol=1e-12)
+    np.testing.assert_allclose(judged.sliding.position, expected, rtol=1e-12)

@@ -21,7 +21,7 @@ from klapper.mechanics import Contact, InvalidModel, LinearSystem
 def test_map_with_its_border() -> None:
     def judge(x: float, y: float) -> Stability:
         if x > 2.0:
-            raise InvalidModel("no equilibrium")
+            raise InvalidModel("no stationary state")
         return stability([[1.0]], [[y]], [[1.0 - x]])
 
     chart = stability_map(judge, np.linspace(0.3, 2.5, 12), [0.5, 3.0])
@@ -114,7 +114,7 @@ def test_flutter_and_divergence_borders_meet() -> None:
 def test_ends_of_existence_are_traced_too() -> None:
     def judge(x: float, y: float) -> tuple[object, object, object]:
         if x + y > 1.0:
-            raise InvalidModel("no equilibrium")
+            raise InvalidModel("no stationary state")
         return [[1.0]], [[1.0]], [[1.0]]
 
     chart = stability_map(judge, np.linspace(0.0, 1.0, 6), np.linspace(0.05, 0.95, 5))
@@ -128,7 +128,7 @@ def test_changes_along_one_parameter_are_named() -> None:
 
     def judge(x: float) -> tuple[object, object, object]:
         if x > 4.0:
-            raise InvalidModel("no equilibrium")
+            raise InvalidModel("no stationary state")
         return [[1.0]], [[(x - 1.0) * (x - 2.0)]], [[3.0 - x]]
 
     course = stability_over(judge, np.linspace(0.2, 5.0, 13))

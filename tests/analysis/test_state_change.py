@@ -190,7 +190,7 @@ def test_two_sided_constraints_take_part() -> None:
 
 
 def test_from_a_state_of_rest_in_minimal_coordinates() -> None:
-    """The state before is an equilibrium; position and velocity are given in its coordinates."""
+    """The state before is a stationary state; position and velocity are given in its coordinates."""
     system = LinearSystem(
         [1.0, 1.0],
         stiffness=[100.0, 100.0],

@@ -8,7 +8,7 @@ import pytest
 from stationary_oracles import all_states, least_energy, random_family, violation
 
 import klapper.analysis.stationary_path as stationary_path
-from klapper.analysis import NoEquilibrium, follow_stationary, stationary_state, stationary_states
+from klapper.analysis import NoStationaryState, follow_stationary, stationary_state, stationary_states
 from klapper.mechanics import Contact, Harmonic, InvalidModel, LinearSystem
 from klapper.structures.pipe import Pipe
 
@@ -317,5 +317,5 @@ def test_wrong_arguments_are_refused(call, words: str) -> None:
 
 
 def test_a_start_that_is_not_unique_must_be_given() -> None:
-    with pytest.raises(NoEquilibrium, match="give first"):
+    with pytest.raises(NoStationaryState, match="give first"):
         follow_stationary(turning(-5.0), 15.0, 20.0)

@@ -3,8 +3,6 @@
 from klapper.analysis.attractor import Attractor, advancing, find_attractor
 from klapper.analysis.coexistence import Branch, Coexistence, coexistence
 from klapper.analysis.critical_point import CriticalPoint
-from klapper.analysis.equilibrium import Equilibrium, NoEquilibrium
-from klapper.analysis.equilibrium_set import EquilibriumPiece, EquilibriumSet, equilibrium_set
 from klapper.analysis.follow_load import follow_load
 from klapper.analysis.frequency_response import FrequencyResponse, frequency_response
 from klapper.analysis.harmonic.curve import HarmonicCurve
@@ -26,7 +24,7 @@ from klapper.analysis.periodic.motion import PeriodicMotion
 from klapper.analysis.periodic.search import NoPeriodicMotion, periodic_motion
 from klapper.analysis.sampled_motion import Trajectory, extrema
 from klapper.analysis.section import Section, Stroboscope, order_of_period
-from klapper.analysis.sliding_stability import SlidingEquilibrium, SlidingStability, sliding_stability
+from klapper.analysis.sliding_stability import SlidingStability, SteadySliding, sliding_stability
 from klapper.analysis.slip_onset import SlipOnset, slip_onset
 from klapper.analysis.stability_map import (
     BorderCurve,
@@ -40,7 +38,9 @@ from klapper.analysis.state_change import StateChange, change_of_state
 from klapper.analysis.static_problem import StaticProblem, StaticState
 from klapper.analysis.stationary_branch import StationaryBranch, follow_stationary
 from klapper.analysis.stationary_event import StationaryEvent
-from klapper.analysis.stationary_state import stationary_state, stationary_states
+from klapper.analysis.stationary_search import stationary_state, stationary_states
+from klapper.analysis.stationary_set import StationaryPiece, StationarySet, stationary_set
+from klapper.analysis.stationary_state import NoStationaryState, StationaryState
 from klapper.analysis.validity_limit import ValidityLimit
 
 __all__ = [
@@ -51,9 +51,6 @@ __all__ = [
     "Branch",
     "Coexistence",
     "CriticalPoint",
-    "Equilibrium",
-    "EquilibriumPiece",
-    "EquilibriumSet",
     "FlowMap",
     "FrequencyResponse",
     "HarmonicCurve",
@@ -64,13 +61,12 @@ __all__ = [
     "ModeConvergence",
     "MotionEvent",
     "NoBalance",
-    "NoEquilibrium",
     "NoPeriodicMotion",
     "NoStaticState",
+    "NoStationaryState",
     "PeriodicBranch",
     "PeriodicMotion",
     "Section",
-    "SlidingEquilibrium",
     "SlidingStability",
     "SlipOnset",
     "Stability",
@@ -82,6 +78,10 @@ __all__ = [
     "StaticState",
     "StationaryBranch",
     "StationaryEvent",
+    "StationaryPiece",
+    "StationarySet",
+    "StationaryState",
+    "SteadySliding",
     "Stroboscope",
     "Trajectory",
     "ValidityLimit",
@@ -90,7 +90,6 @@ __all__ = [
     "change_of_state",
     "coexistence",
     "critical_value",
-    "equilibrium_set",
     "extrema",
     "find_attractor",
     "flow_map",
@@ -112,6 +111,7 @@ __all__ = [
     "stability_map",
     "stability_over",
     "static_state",
+    "stationary_set",
     "stationary_state",
     "stationary_states",
 ]

@@ -101,7 +101,7 @@ def find_attractor(
     """Follow a motion block by block until it settles, or until the patience is over.
 
     ``advance``      function (state, until) → motion; :func:`advancing` makes one of a system and a scheme
-    ``start``        where to begin, e.g. near an equilibrium that is not stable
+    ``start``        where to begin, e.g. near a stationary state that is not stable
     ``section``      :class:`Section` or :class:`Stroboscope`
     ``block``        [s] after which to look; several returns should fall into it
     ``patience``     [s] after which to give up

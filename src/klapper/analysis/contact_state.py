@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
-from klapper.analysis.equilibrium import Equilibrium
+from klapper.analysis.stationary_state import StationaryState
 from klapper.mechanics.contact_table import Laws
 from klapper.mechanics.contacts import FrictionElement
 from klapper.mechanics.errors import InvalidModel
@@ -49,8 +49,8 @@ class ContactState:
     forces: np.ndarray | None = None
 
     @classmethod
-    def at(cls, rest: Equilibrium) -> ContactState:
-        """The state of an equilibrium: its loaded contacts are held, those that stick in all directions."""
+    def at(cls, rest: StationaryState) -> ContactState:
+        """The state of a stationary state: its loaded contacts are held, those that stick in all directions."""
         system = rest.system
         normal = system.contacts.has_normal
         loaded = rest.loaded
@@ -94,7 +94,7 @@ class ContactState:
         for contact in slide[~moving[slide]]:
             raise InvalidModel(
                 f"contact '{system.contacts.name(int(contact))}' has friction, but neither sticks nor slides over a "
-                f"belt, so the sense of its friction is not known; name it in sticking, or give an Equilibrium."
+                f"belt, so the sense of its friction is not known; name it in sticking, or give a StationaryState."
             )
         direction = -_unit(velocity[slide] * scale(system)[slide])
         return cls(system, np.setdiff1d(shut, elements), stick, slide, velocity[slide], direction)
@@ -218,7 +218,7 @@ class ContactState:
         if self.forces is None:
             raise InvalidModel(
                 f"friction of contact '{self.system.contacts.name(contact)}' turns with the sliding velocity or "
-                f"depends on its size, so its normal force is needed; give an Equilibrium instead of the system."
+                f"depends on its size, so its normal force is needed; give a StationaryState instead of the system."
             )
 
 

@@ -12,15 +12,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from klapper.analysis.equilibrium import Equilibrium
 from klapper.analysis.held_directions import independent_columns
 from klapper.analysis.polytope import Polytope
 from klapper.analysis.stationary_problem import StationaryProblem
+from klapper.analysis.stationary_state import StationaryState
 
 _NONE = 1e-12  # of the largest force: bounds up to it are zero
 
 
-def force_range(state: Equilibrium, problem: StationaryProblem) -> Equilibrium:
+def force_range(state: StationaryState, problem: StationaryProblem) -> StationaryState:
     """The state with bounds of its contact forces, if they are not unique."""
     form = problem.form
     touching = np.flatnonzero(state.touching[problem.contacts])

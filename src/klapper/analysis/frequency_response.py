@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from klapper.analysis.contact_state import ContactState, require_linear, scale
-from klapper.analysis.equilibrium import Equilibrium
 from klapper.analysis.harmonic_motion import reduced_motion, sparse_motion
 from klapper.analysis.held_directions import HeldDirections
 from klapper.analysis.linear_stability import Stability
 from klapper.analysis.minimal_coordinates import minimal_coordinates
+from klapper.analysis.stationary_state import StationaryState
 from klapper.analysis.validity_limit import CLOSES, LIFTS, SLIPS, STICKS, ValidityLimit, ratio, slip_factor
 from klapper.mechanics import Harmonic, InvalidModel, LinearSystem
 from klapper.mechanics.arguments import finite
@@ -38,9 +38,9 @@ _ROUND_OFF = 1e-12  # of the displacements: a smaller amplitude of a gap is none
 
 @dataclass(frozen=True, eq=False)
 class FrequencyResponse:
-    """Complex amplitudes of a steady vibration about an equilibrium at k frequencies; n coordinates, m contacts.
+    """Complex amplitudes of a steady vibration about a stationary state at k frequencies; n coordinates, m contacts.
 
-    ``rest``         the equilibrium
+    ``rest``         the stationary state
     ``frequencies``  (k,) [Hz]
     ``load``         f̂ (k, n) complex [N]
     ``position``     q̂ (k, n) complex [m]; infinite in a resonance without damping
@@ -48,7 +48,7 @@ class FrequencyResponse:
     ``forces``       λ̂ (k, m, 1 + d) complex [N], normal and tangential
     ``constraint``   (k, p) complex [N], forces of two-sided constraints
     ``limit``        up to which factor of the load the vibration holds, by contact
-    ``stability``    of the equilibrium; None if the system has too many coordinates to judge that here
+    ``stability``    of the stationary state; None if the system has too many coordinates to judge that here
     ``shared``       names of the held directions whose forces are not unique. Of all forces that belong to the motion
                      the smallest are given; the limits then are on the safe side
 
@@ -62,7 +62,7 @@ class FrequencyResponse:
     array([1.])
     """
 
-    rest: Equilibrium
+    rest: StationaryState
     frequencies: np.ndarray
     load: np.ndarray
     position: np.ndarray
@@ -144,12 +144,16 @@ class FrequencyResponse:
         if self.shared:
             lines.append(f"forces of {', '.join(self.shared)} are not unique; limits are on the safe side")
         if self.stability is not None and not self.stability.stable:
-            lines.append(f"the equilibrium is unstable ({self.stability.verdict}), so nothing holds")
+            lines.append(f"the stationary state is unstable ({self.stability.verdict}), so nothing holds")
         return "\n".join(lines)
 
 
 def frequency_response(
-    rest: Equilibrium, load: Any, frequencies: Sequence[float] | np.ndarray, *, progress: bool | None = None
+    rest: StationaryState,
+    load: Any,
+    frequencies: Sequence[float] | np.ndarray,
+    *,
+    progress: bool | None = None,
 ) -> FrequencyResponse:
     """Steady vibration about ``rest`` under the load Re(f̂ e^{iωt}) in addition to what acts at rest.
 
@@ -167,8 +171,10 @@ def frequency_response(
     >>> print(answer.limit.factor.round(9), answer.limit.contact[0], answer.limit.change[0])
     [3. 3.] stop lifts off
     """
-    if not isinstance(rest, Equilibrium):
-        raise InvalidModel(f"rest is a {type(rest).__name__}; give an Equilibrium, e.g. of stationary_state.")
+    if not isinstance(rest, StationaryState):
+        raise InvalidModel(
+            f"rest is a {type(rest).__name__}; give a StationaryState, e.g. of stationary_state."
+        )
     require_linear(rest.system)
     places = finite(frequencies, "frequencies")
     if places.ndim != 1 or not places.size or np.any(places <= 0.0):
@@ -255,7 +261,7 @@ class _Amplitudes:
         shape = (len(self.omega), len(state.sliding), state.system.contacts.tangential)
         return 1j * self.omega[:, None, None] * tangents.T.reshape(shape)
 
-    def limit(self, rest: Equilibrium) -> ValidityLimit:
+    def limit(self, rest: StationaryState) -> ValidityLimit:
         """Where the first contact leaves its state; nothing is kept where the vibration has no bounds."""
         state, system = self.state, self.state.system
         contacts = system.contacts
@@ -277,7 +283,7 @@ class _Amplitudes:
         factors[~np.isfinite(self.position).all(axis=1)] = 0.0
         return ValidityLimit(factors, changes, contacts.names)
 
-    def _slip(self, rest: Equilibrium) -> np.ndarray:
+    def _slip(self, rest: StationaryState) -> np.ndarray:
         """(k, b) of the sticking contacts."""
         state, system = self.state, self.state.system
         which = state.sticking

@@ -25,9 +25,9 @@ import scipy.linalg
 import scipy.sparse as sparse
 
 from klapper.analysis.contact_state import ContactState, require_linear
-from klapper.analysis.equilibrium import Equilibrium
 from klapper.analysis.held_directions import HeldDirections, independent_columns
 from klapper.analysis.linear_stability import Stability, stability
+from klapper.analysis.stationary_state import StationaryState
 from klapper.mechanics.eigenmodes import as_dense
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
@@ -139,14 +139,14 @@ class MinimalCoordinates:
 
 
 def minimal_coordinates(
-    of: LinearSystem | Equilibrium | ContactState,
+    of: LinearSystem | StationaryState | ContactState,
     *,
     closed: Iterable[str | int] | None = None,
     sticking: Iterable[str | int] | None = None,
 ) -> MinimalCoordinates:
     """Coordinates of the motions that keep a contact state.
 
-    ``of``        an :class:`Equilibrium` or a :class:`ContactState`; or a :class:`~klapper.mechanics.LinearSystem` with
+    ``of``        a :class:`StationaryState`, a :class:`ContactState` or a :class:`~klapper.mechanics.LinearSystem` with
     ``closed``    names or numbers of the closed contacts, none if not given, and
     ``sticking``  those of them that stick; if not given, all that have friction and are not over a moving belt
 
@@ -182,7 +182,7 @@ def minimal_coordinates(
     rates = _times(system.rate_matrix, basis) + state.turning @ basis
     return MinimalCoordinates(
         held,
-        of.position if isinstance(of, Equilibrium) else _nearest(held, dual),
+        of.position if isinstance(of, StationaryState) else _nearest(held, dual),
         basis,
         projection,
         dual,
@@ -195,19 +195,21 @@ def minimal_coordinates(
 
 
 def state_of(of: Any, closed: Any = None, sticking: Any = None) -> ContactState:
-    """The contact state of an equilibrium, or of a system with these contacts closed."""
+    """The contact state of a stationary state, or of a system with these contacts closed."""
     if isinstance(of, LinearSystem):
         return ContactState.of(of, () if closed is None else closed, sticking)
     if closed is not None or sticking is not None:
         raise InvalidModel(
-            "closed and sticking belong to a LinearSystem; an Equilibrium or a ContactState has them already."
+            "closed and sticking belong to a LinearSystem; a StationaryState or a ContactState has them already."
         )
-    if isinstance(of, Equilibrium):
+    if isinstance(of, StationaryState):
         require_linear(of.system)
         return ContactState.at(of)
     if isinstance(of, ContactState):
         return of
-    raise InvalidModel(f"a {type(of).__name__} has no contact state; give a LinearSystem or an Equilibrium.")
+    raise InvalidModel(
+        f"a {type(of).__name__} has no contact state; give a LinearSystem or a StationaryState."
+    )
 
 
 def _free_and_dual(factor: np.ndarray, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -177,7 +177,9 @@ class Polytope:
             if program.status in (3, 4):
                 return None
             if program.status != 0:
-                raise InvalidModel(f"a bound of the set of equilibria was not found: {program.message}")
+                raise InvalidModel(
+                    f"a bound of the set of stationary states was not found: {program.message}"
+                )
             if not self._cut(program.x, cuts):
                 break
         return np.asarray(program.x) * self.size
@@ -230,7 +232,7 @@ def _deepest(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray | None:
     if program.status == 2:
         return None
     if program.status != 0:
-        raise InvalidModel(f"no point of the set of equilibria was found: {program.message}")
+        raise InvalidModel(f"no point of the set of stationary states was found: {program.message}")
     return np.asarray(program.x[:-1])
 
 
@@ -257,7 +259,7 @@ def _corners(rows: np.ndarray, offsets: np.ndarray, size: float) -> np.ndarray:
     try:
         corners = HalfspaceIntersection(halves, np.zeros(rows.shape[1])).intersections * size
     except QhullError as error:
-        raise InvalidModel(f"the corners of the set of equilibria were not found: {error}") from None
+        raise InvalidModel(f"the corners of the set of stationary states were not found: {error}") from None
     _require_bounded(corners)
     distinct: list[np.ndarray] = []
     for corner in corners:
@@ -269,5 +271,5 @@ def _corners(rows: np.ndarray, offsets: np.ndarray, size: float) -> np.ndarray:
 def _require_bounded(values: Any) -> None:
     if not np.all(np.isfinite(values)) or np.abs(values).max() > 1e12:
         raise InvalidModel(
-            "the set of equilibria is not bounded, so that it has no corners on all sides; ask for ranges."
+            "the set of stationary states is not bounded, so that it has no corners on all sides; ask for ranges."
         )

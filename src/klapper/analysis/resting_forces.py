@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from klapper.analysis.contact_state import has_friction, scale
-from klapper.analysis.equilibrium import Equilibrium
 from klapper.analysis.polytope import FLAT, Disc, Polytope
 from klapper.analysis.stationary_problem import StationaryProblem, friction_rows
+from klapper.analysis.stationary_state import StationaryState
 from klapper.mechanics.arguments import finite
 from klapper.mechanics.eigenmodes import as_dense
 from klapper.schemes.base import SLIP, STICK
@@ -24,7 +24,7 @@ _AT_LIMIT = 1e-8  # relative: friction forces nearer to their limit than this ar
 
 @dataclass(frozen=True, eq=False)
 class RestingForces:
-    """Equilibria with the contacts ``closed`` (c,); those that only ``may_press`` (c,) may be open or closed.
+    """Stationary states with the contacts ``closed`` (c,); those that only ``may_press`` (c,) may be open or closed.
 
     ``patches``   numbers (s,) of the contacts and friction elements that may hold by friction
     ``tangents``  J_T (n, s, d), scaled so that friction ellipses are discs; ``units`` (s,) [N] of their forces in x
@@ -122,14 +122,14 @@ class RestingForces:
             low[:, 1:], high[:, 1:] = low[:, 1:] + np.minimum(*sliding), high[:, 1:] + np.maximum(*sliding)
         return low, high
 
-    def equilibrium(self, x: np.ndarray) -> Equilibrium:
+    def stationary_state(self, x: np.ndarray) -> StationaryState:
         """The state of a point of the set."""
         problem, form = self.problem, self.problem.form
         normal = np.zeros(len(form.gap))
         normal[self.may_press] = np.maximum(x[self._normal], 0.0)
         friction = x[self._tangential] * self.units[:, None]
         pushed = replace(problem, load=problem.load + np.einsum("nsd,sd->n", self.tangents, friction))
-        state = pushed.equilibrium(form.position(x[: form.size]), form.physical_forces(normal))
+        state = pushed.stationary_state(form.position(x[: form.size]), form.physical_forces(normal))
         forces, states = state.forces.copy(), state.states.copy()
         forces[self.patches, 1:] += friction * scale(problem.system)[self.patches]
         limits = problem.friction_forces(forces[:, 0])[1][self.patches]

@@ -1,4 +1,4 @@
-"""Steady sliding on compliant contacts: its equilibrium, and whether it is stable.
+"""Steady sliding on compliant contacts: where, and whether it is stable.
 
     f + J_N λ_N + J_T λ_T = 0,   λ_N = λ_N(g, ġ),   λ_T = −ρ v_T/|v_T|,   ρ = limit + μ λ_N
 
@@ -31,7 +31,7 @@ _ROUNDS = 60
 
 
 @dataclass(frozen=True, eq=False)
-class SlidingEquilibrium:
+class SteadySliding:
     """Steady sliding of a system with m contacts.
 
     ``position`` (nq,), ``velocity`` (nv,)
@@ -48,7 +48,7 @@ class SlidingEquilibrium:
     >>> from klapper.mechanics import CompliantNormal, Contact, LinearSystem
     >>> belt = Contact("belt", normal=[0.0, 1.0], tangents=[1.0, 0.0], tangential_rate=-2.0, friction=0.5)
     >>> block = LinearSystem([1.0, 1.0], stiffness=[100.0, 0.0], force=[0.0, -10.0], contacts=[belt])
-    >>> sliding = sliding_stability(block, CompliantNormal(1e4)).equilibrium
+    >>> sliding = sliding_stability(block, CompliantNormal(1e4)).sliding
     >>> sliding.position.round(9), sliding.normal_force.round(6), sliding.friction_force[0].round(6)
     (array([ 0.05 , -0.001]), array([10.]), array([5.]))
     """
@@ -64,7 +64,7 @@ class SlidingEquilibrium:
 
     def __str__(self) -> str:
         width = max((len(name) for name in self.contacts), default=0)
-        lines = [f"Sliding equilibrium, residual {self.residual:.1e}"]
+        lines = [f"Steady sliding, residual {self.residual:.1e}"]
         for name, gap, normal, friction in zip(
             self.contacts, self.gap, self.normal_force, self.friction_force, strict=True
         ):
@@ -77,9 +77,9 @@ class SlidingEquilibrium:
 
 @dataclass(frozen=True, eq=False)
 class SlidingStability(Stability):
-    """The eigenvalues of small motions about a sliding equilibrium.
+    """The eigenvalues of small motions about steady sliding.
 
-    The block of :class:`SlidingEquilibrium`, of 1 kg, vibrates on its spring and on the belt with 10 and 100 rad/s:
+    The block of :class:`SteadySliding`, of 1 kg, vibrates on its spring and on the belt with 10 and 100 rad/s:
 
     >>> from klapper.analysis import sliding_stability
     >>> from klapper.mechanics import CompliantNormal, Contact, LinearSystem
@@ -90,10 +90,10 @@ class SlidingStability(Stability):
     ('stable', [10.0, 10.0, 100.0, 100.0])
     """
 
-    equilibrium: SlidingEquilibrium
+    sliding: SteadySliding
 
     def __str__(self) -> str:
-        return f"{self.equilibrium}\n{super().__str__()}"
+        return f"{self.sliding}\n{super().__str__()}"
 
 
 def sliding_stability(
@@ -121,14 +121,14 @@ def sliding_stability(
     >>> floor = Contact("belt", normal=[0.0, 1.0], tangents=[1.0, 0.0], tangential_rate=-2.0, friction=0.5)
     >>> block = LinearSystem([1.0, 1.0], stiffness=[100.0, 0.0], force=[0.0, -10.0], contacts=[floor])
     >>> judged = sliding_stability(block, CompliantNormal(1e4))
-    >>> judged.equilibrium.position.round(9).tolist(), judged.verdict
+    >>> judged.sliding.position.round(9).tolist(), judged.verdict
     ([0.05, -0.001], 'stable')
     """
     require_system(system)
     if not isinstance(law, CompliantNormal):
         raise InvalidModel(f"law is {law!r}; give the CompliantNormal of the contacts.")
     state = _Sliding.of(system, law, velocity, position, free)
-    where = state.equilibrium_position(tolerance)
+    where = state.sliding_position(tolerance)
     damping, stiffness = state.matrices(where)
     judged = stability(_dense(system.mass(where)), damping, stiffness)
     return SlidingStability(
@@ -138,7 +138,7 @@ def sliding_stability(
         judged.eigenvalues,
         judged.modes,
         judged.zeros,
-        state.equilibrium(where),
+        state.sliding(where),
     )
 
 
@@ -154,7 +154,7 @@ class _Sliding:
     held: np.ndarray  # numbers of the velocity coordinates whose forces balance
     which: np.ndarray
     has_normal: np.ndarray
-    pulling: np.ndarray  # contacts whose springs also pull: only on the way to the equilibrium
+    pulling: np.ndarray  # contacts whose springs also pull: only on the way to steady sliding
 
     @classmethod
     def of(cls, system: System, law: CompliantNormal, velocity: Any, position: Any, free: Any) -> _Sliding:
@@ -302,7 +302,7 @@ class _Sliding:
         turned = difference_tangents(force, self.system.advance, self.time, q, self.velocity)
         return np.asarray(turned.position)
 
-    def equilibrium_position(self, tolerance: float) -> np.ndarray:
+    def sliding_position(self, tolerance: float) -> np.ndarray:
         """Newton's method from a position in which linear springs of the right size carry the load."""
         q, pressing = self.pressed_position()
         smooth = replace(self, pulling=pressing)
@@ -322,7 +322,7 @@ class _Sliding:
         left = self.relative(q, self.total(q, directions))
         if left > max(tolerance, 1e-9):
             raise InvalidModel(
-                f"no sliding equilibrium was found: {left:.2g} of the force stays unbalanced. Perhaps a contact lifts "
+                f"no steady sliding was found: {left:.2g} of the force stays unbalanced. Perhaps a contact lifts "
                 f"off in steady sliding; start from another position."
             )
         if self.has_normal.any() and not np.any(self.normal_force(q, directions) > 0.0):
@@ -395,13 +395,13 @@ class _Sliding:
             size = size if matrix is None else size + abs(matrix) @ values
         return size
 
-    def equilibrium(self, q: np.ndarray) -> SlidingEquilibrium:
+    def sliding(self, q: np.ndarray) -> SteadySliding:
         directions = self.directions(q)
         normal, tangential = self.contact_forces(q, directions)
         total = self.total(q, directions)
         acceleration = np.linalg.solve(_dense(self.system.mass(q)), total)
         acceleration[self.held] = 0.0
-        return SlidingEquilibrium(
+        return SteadySliding(
             q,
             self.velocity,
             tuple(self.system.contacts.name(int(i)) for i in self.which),

@@ -53,7 +53,7 @@ class StabilityChange:
 
     @property
     def kind(self) -> str:
-        """ "flutter" or "divergence", what is unstable there; "existence" where the equilibrium ends."""
+        """ "flutter" or "divergence", what is unstable there; "existence" where the stationary state ends."""
         if NONE in (self.before, self.after):
             return EXISTENCE
         return self.after if self.before == STABLE else self.before
@@ -63,7 +63,7 @@ class StabilityChange:
 class StabilityCourse:
     """Stability along one parameter x (a,).
 
-    ``growth``     (a,) [1/s] largest real part; nan: no equilibrium
+    ``growth``     (a,) [1/s] largest real part; nan: no stationary state
     ``angular_frequency``  (a,) [rad/s] of what grows fastest, likewise
     ``verdict``    (a,) "stable", "flutter", "divergence" or "none"
     ``changes``    where the verdict changes, rising
@@ -98,7 +98,7 @@ class StabilityCourse:
 class BorderCurve:
     """A traced border in the plane of two parameters.
 
-    ``kind``       "flutter" or "divergence": what is unstable beside it; "existence": there the equilibrium ends
+    ``kind``       "flutter" or "divergence": what is unstable beside it; "existence": there the stationary state ends
     ``points``     (p, 2), x and y, in order; the first and the last are the same if the curve is closed
     ``angular_frequency``  (p,) [rad/s] of what grows there; nan on borders of existence
 
@@ -124,9 +124,9 @@ class BorderCurve:
 class StabilityMap:
     """Verdicts over two parameters x (a,) and y (b,).
 
-    ``growth``     (b, a) [1/s] largest real part, nan where there is no equilibrium
+    ``growth``     (b, a) [1/s] largest real part, nan where there is no stationary state
     ``angular_frequency``  (b, a) [rad/s] of what grows fastest, likewise
-    ``verdict``    (b, a) "stable", "flutter", "divergence", or "none" where there is no equilibrium
+    ``verdict``    (b, a) "stable", "flutter", "divergence", or "none" where there is no stationary state
     ``boundary``   (b,): for every y the smallest x at which a stable motion becomes unstable or back; nan if none
     ``curves``     all borders between stable and unstable, and those of existence
 
@@ -187,7 +187,7 @@ class StabilityMap:
             )
         for kind in dict.fromkeys(curve.kind for curve in self.curves):
             colour, line = _LINES[kind]
-            name = "end of the equilibrium" if kind == EXISTENCE else f"onset of {kind}"
+            name = "end of the stationary state" if kind == EXISTENCE else f"onset of {kind}"
             axes.plot([], [], color=colour, linestyle=line, linewidth=1.8, label=name)
         axes.set(xlabel=x_name, ylabel=y_name)
         axes.set(xlim=(a * self.x[0], a * self.x[-1]), ylim=(b * self.y[0], b * self.y[-1]))
@@ -210,7 +210,7 @@ def stability_over(
     """Stability at rising values x (a,) of a parameter, and where it changes between them.
 
     ``judge``     a function of the parameter: :class:`Stability`, or matrices (M, D, K) (n, n), which is faster. Where
-                  it raises :class:`~klapper.mechanics.InvalidModel` there is no equilibrium
+                  it raises :class:`~klapper.mechanics.InvalidModel` there is no stationary state
     ``accuracy``  of the changes, in parts of the distance of neighbouring values
     ``neutral``   growth [1/s] that still counts as none; None: 1e-12 of the largest eigenvalue
     ``progress``  show how many values are done; None: on a terminal
@@ -255,8 +255,8 @@ def stability_map(
     """Judge every pair of rising parameters x (a,) and y (b,), and trace the borders between the verdicts.
 
     ``judge``     a function of x and y: :class:`Stability`, or matrices (M, D, K) (n, n), which is faster. Where
-                  it raises :class:`~klapper.mechanics.InvalidModel` there is no equilibrium
-    ``accuracy``  of the borders on the edges of the grid, in parts of their length; 1e-6 where the equilibrium ends
+                  it raises :class:`~klapper.mechanics.InvalidModel` there is no stationary state
+    ``accuracy``  of the borders on the edges of the grid, in parts of their length; 1e-6 where the state ends
     ``neutral``   growth [1/s] that still counts as none; None: 1e-12 of the largest eigenvalue
     ``progress``  show how many points are done; None: on a terminal
 

@@ -2,7 +2,7 @@
 
 A judge is a function of the parameters. It returns a :class:`~klapper.analysis.Stability`, or the matrices (M, D, K) of
 the motion, whose eigenvalues are then computed in batches on all cores. Where it raises
-:class:`~klapper.mechanics.InvalidModel` there is no equilibrium.
+:class:`~klapper.mechanics.InvalidModel` there is no stationary state.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _PIECE = 512  # points judged between two reports of progress
 class Samples:
     """What was found at p points.
 
-    ``growth``     (p,) [1/s] largest real part, nan where there is no equilibrium
-    ``angular_frequency``  (p,) [rad/s] of what grows fastest, nan where there is no equilibrium
-    ``verdict``    (p,) "stable", "flutter", "divergence", or "none" where there is no equilibrium
-    ``excess``     (p,) growth less what still counts as none; −inf where nothing grows or decays, +inf: no equilibrium
+    ``growth``     (p,) [1/s] largest real part, nan where there is no stationary state
+    ``angular_frequency``  (p,) [rad/s] of what grows fastest, nan where there is no stationary state
+    ``verdict``    (p,) "stable", "flutter", "divergence", or "none" where there is no stationary state
+    ``excess``     (p,) growth less what still counts as none; −inf where nothing grows or decays, +inf: no state
     """
 
     growth: np.ndarray
@@ -41,7 +41,7 @@ class Samples:
 
     @property
     def known(self) -> np.ndarray:
-        """Where there is an equilibrium (p,)."""
+        """Where there is a stationary state (p,)."""
         return self.verdict != NONE
 
     @property

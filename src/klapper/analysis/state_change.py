@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from klapper.analysis.contact_state import ContactState, has_friction, numbers_of, scale
-from klapper.analysis.equilibrium import Equilibrium
 from klapper.analysis.minimal_coordinates import MinimalCoordinates, minimal_coordinates, state_of
 from klapper.analysis.stationary_problem import friction_rows
+from klapper.analysis.stationary_state import StationaryState
 from klapper.mechanics.acceleration import AccelerationProblem
 from klapper.mechanics.acceleration_solution import ModeDecision
 from klapper.mechanics.arguments import finite
@@ -97,7 +97,7 @@ class StateChange:
 
 
 def change_of_state(
-    of: MinimalCoordinates | ContactState | Equilibrium,
+    of: MinimalCoordinates | ContactState | StationaryState,
     position: Any,
     velocity: Any,
     *,
@@ -107,7 +107,7 @@ def change_of_state(
 ) -> StateChange:
     """The contact state after contacts joined another one by an impact.
 
-    ``of``        the state before: minimal coordinates, a :class:`ContactState` or an :class:`Equilibrium`
+    ``of``        the state before: minimal coordinates, a :class:`ContactState` or a :class:`StationaryState`
     ``position``  (n,) [m], at which the joining contacts touch; or (size,), in the minimal coordinates
     ``velocity``  (n,) [m/s] with which they do; or (size,)
     ``joins``     names or numbers of the contacts that hit

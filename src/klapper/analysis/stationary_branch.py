@@ -15,10 +15,10 @@ from typing import Literal
 
 import numpy as np
 
-from klapper.analysis.equilibrium import Equilibrium
 from klapper.analysis.stationary_event import StationaryEvent
 from klapper.analysis.stationary_path import Path
 from klapper.analysis.stationary_problem import StationaryProblem
+from klapper.analysis.stationary_state import StationaryState
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
@@ -84,10 +84,10 @@ class StationaryBranch:
         """Parameters of all events of one kind."""
         return np.array([event.parameter for event in self.events if event.kind == kind])
 
-    def state(self, point: int) -> Equilibrium:
+    def state(self, point: int) -> StationaryState:
         """The state at a point, by number."""
         problem = StationaryProblem.of(self.family(float(self.parameter[point])), self.time)
-        return problem.equilibrium(
+        return problem.stationary_state(
             self.position[point],
             self.forces[point, problem.contacts, 0],
             convex=bool(self.convex[point]),
@@ -110,7 +110,7 @@ def follow_stationary(
     end: float,
     *,
     steps: int = 200,
-    first: Equilibrium | None = None,
+    first: StationaryState | None = None,
     at_fold: Literal["turn", "jump"] = "turn",
     time: float | None = None,
     progress: bool | None = None,

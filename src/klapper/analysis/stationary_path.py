@@ -15,12 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from klapper.analysis.equilibrium import Equilibrium, NoEquilibrium
 from klapper.analysis.stationary_event import Kind, StationaryEvent
 from klapper.analysis.stationary_exchange import ADMISSIBLE, VERGE, Exchange, length_of, solved, touches
 from klapper.analysis.stationary_form import HeldPoint, StationaryForm
 from klapper.analysis.stationary_problem import StationaryProblem
-from klapper.analysis.stationary_state import TOLERANCE, stationary_state
+from klapper.analysis.stationary_search import TOLERANCE, stationary_state
+from klapper.analysis.stationary_state import NoStationaryState, StationaryState
 from klapper.complementarity import Lemke
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
@@ -40,7 +40,7 @@ class PathPoint:
     """One verified state; ``closed`` (m,) holds it, ``number`` counts the branches."""
 
     parameter: float
-    state: Equilibrium
+    state: StationaryState
     closed: np.ndarray
     number: int
 
@@ -75,7 +75,7 @@ class Path:
         self.reference = 0.0  # the largest force so far, against which small ones are judged
         self._at_one_place = 0
 
-    def follow(self, first: Equilibrium | None, progress: bool | None) -> bool:
+    def follow(self, first: StationaryState | None, progress: bool | None) -> bool:
         """Go as far as possible; False if interrupted."""
         self.begin(first)
         steps = round(abs(self.end - self.start) / self.length)
@@ -124,14 +124,14 @@ class Path:
     def note(self, kind: Kind, s: float, name: str = "") -> None:
         self.events.append(StationaryEvent(kind, s, name))
 
-    def begin(self, first: Equilibrium | None) -> None:
+    def begin(self, first: StationaryState | None) -> None:
         """The first state, and contacts that hold it and what follows."""
         problem = self.problem(self.start)
         if first is None:
             try:
                 first = stationary_state(problem.system, time=self.time)
-            except NoEquilibrium as error:
-                raise NoEquilibrium(
+            except NoStationaryState as error:
+                raise NoStationaryState(
                     f"There is no state to start from at {self.start:g}. {error} Or give first, e.g. one of "
                     f"stationary_states(family(start))."
                 ) from error
@@ -143,15 +143,17 @@ class Path:
         if not regular:
             self.closed = self._first_closed(exchange)
         if not self.record(self.start):
-            raise NoEquilibrium(f"The state at {self.start:g} cannot be verified: {self.events[-1].name}.")
+            raise NoStationaryState(
+                f"The state at {self.start:g} cannot be verified: {self.events[-1].name}."
+            )
         if regular and len(exchange.verge):
             self.closed = self._first_closed(exchange)
 
-    def _forces_of(self, first: Equilibrium) -> np.ndarray:
+    def _forces_of(self, first: StationaryState) -> np.ndarray:
         """Normal forces (c,) [N] of a state that must be one of the first system."""
         problem = self.problem(self.start)
         shapes = (problem.system.size,), (problem.system.contacts.count,)
-        fits = isinstance(first, Equilibrium) and (first.position.shape, first.gaps.shape) == shapes
+        fits = isinstance(first, StationaryState) and (first.position.shape, first.gaps.shape) == shapes
         forces = first.forces[problem.contacts, 0] if fits else np.zeros(0)
         if not fits or not problem.residual(first.position, forces) <= TOLERANCE:
             raise InvalidModel(f"first is not a state of rest of family({self.start:g}).")
@@ -164,7 +166,7 @@ class Path:
             if found:
                 return found[0].closed
         if self.at(self.start, exchange.point.closed) is None:
-            raise NoEquilibrium(
+            raise NoStationaryState(
                 f"Nothing continues the state at {self.start:g} in the direction of {self.end:g}."
             )
         return exchange.point.closed
@@ -321,7 +323,7 @@ class Path:
             return self.resume(s, "its equations are singular")
         form = problem.form
         forces = form.physical_forces(np.maximum(point.forces, 0.0))
-        state = problem.equilibrium(
+        state = problem.stationary_state(
             form.position(point.y), forces, convex=form.convex, negative=form.negative(self.closed)
         )
         if not state.residual <= TOLERANCE:

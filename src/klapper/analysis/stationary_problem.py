@@ -19,9 +19,9 @@ import scipy.linalg
 import scipy.sparse as sparse
 
 from klapper.analysis.contact_state import has_friction, require_linear, scale, tangential_at_rest
-from klapper.analysis.equilibrium import Equilibrium
 from klapper.analysis.held_directions import independent_columns
 from klapper.analysis.stationary_form import StationaryForm
+from klapper.analysis.stationary_state import StationaryState
 from klapper.mechanics.eigenmodes import as_dense
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
@@ -132,7 +132,7 @@ class StationaryProblem:
         """y (r,) of a position (n,)."""
         return self.form.basis.T @ (self.system.mass_matrix @ (position - self.form.origin))
 
-    def equilibrium(self, position: np.ndarray, forces: np.ndarray, **judgement: Any) -> Equilibrium:
+    def stationary_state(self, position: np.ndarray, forces: np.ndarray, **judgement: Any) -> StationaryState:
         """The state at a position (n,) with normal forces (c,) [N]; ``judgement``: further fields."""
         contacts = self.system.contacts
         normal = np.zeros(contacts.count)
@@ -144,7 +144,7 @@ class StationaryProblem:
         rough = has_friction(self.system)
         loaded = np.where(contacts.has_normal, normal > 0.0, limits > 0.0)
         states = np.where(loaded, np.where(rough & ~self.sliding, STICK, SLIP), OPEN)
-        return Equilibrium(
+        return StationaryState(
             self.system,
             position,
             np.column_stack([normal, friction]),

@@ -24,7 +24,7 @@ from klapper.complementarity.problem import (
     LinearComplementarity,
     MixedComplementarity,
     component_maxima,
-    equilibrium,
+    equilibration,
 )
 from klapper.convex import RegularPolygon
 
@@ -66,7 +66,7 @@ def eliminate_free(problem: MixedComplementarity) -> Conversion[LinearComplement
     one, two = problem.free, ~problem.free
     a11, a12, b1 = matrix[np.ix_(one, one)], matrix[np.ix_(one, two)], problem.offset[one]
     a21, a22, b2 = matrix[np.ix_(two, one)], matrix[np.ix_(two, two)], problem.offset[two]
-    scale_row, scale_column, _ = equilibrium(a11, np.zeros(len(b1)))
+    scale_row, scale_column, _ = equilibration(a11, np.zeros(len(b1)))
     scaled = scale_row[:, None] * a11 * scale_column
     if one.any() and np.linalg.cond(scaled) > 1e13:
         raise NotApplicable(

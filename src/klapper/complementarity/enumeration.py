@@ -17,7 +17,7 @@ import numpy as np
 from klapper.complementarity.convert import dense, is_linear
 from klapper.complementarity.errors import NoSolution, NotApplicable, NotDecided
 from klapper.complementarity.frictional_contact import FrictionalContact
-from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity, equilibrium
+from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity, equilibration
 from klapper.complementarity.solver import Answer, solver
 from klapper.convex import RegularPolygon
 
@@ -294,7 +294,7 @@ def _enumerate(problem: Any, laws: _Laws) -> SolutionSet:
     from klapper.complementarity.kernels.enumeration import solution_pieces
 
     n = problem.size
-    _, column, beta = equilibrium(laws.rows[n : 2 * n], laws.constants[n : 2 * n])
+    _, column, beta = equilibration(laws.rows[n : 2 * n], laws.constants[n : 2 * n])
     rows = laws.rows * column
     size = np.abs(rows).max(axis=1, initial=0.0)
     size = np.where(size > 0, size, np.abs(laws.constants) * beta)

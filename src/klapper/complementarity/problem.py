@@ -214,7 +214,7 @@ def load_scale(matrix: Matrix, offset: np.ndarray) -> np.ndarray:
         return np.full(offset.size, np.inf)
     if sparse.issparse(matrix):
         return component_maxima(coupled_parts(matrix), np.abs(offset))
-    row, _, _ = equilibrium(matrix, offset)
+    row, _, _ = equilibration(matrix, offset)
     return np.abs(row * offset).max() / row
 
 
@@ -230,7 +230,7 @@ def component_maxima(part: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.where(largest > 0, largest, np.inf)[part]
 
 
-def equilibrium(matrix: np.ndarray, offset: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+def equilibration(matrix: np.ndarray, offset: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Row and column scales, and a scale of the offset, that balance the entries of (A | b) around one."""
     from klapper.complementarity.kernels.linear import equilibrate
 

@@ -22,7 +22,7 @@ from klapper.complementarity.convert import dense
 from klapper.complementarity.enumeration import Enumeration, enumerate_solutions
 from klapper.complementarity.errors import ComplementarityError, NotApplicable
 from klapper.complementarity.frictional_contact import FrictionalContact
-from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity, equilibrium
+from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity, equilibration
 from klapper.complementarity.selection.face import Face
 from klapper.complementarity.selection.force_set import CLOSED, MAX_SIZE, WIDTH, ForceSet
 from klapper.complementarity.selection.null_space import echelon, null_space
@@ -125,7 +125,7 @@ def _face(problem: Any, solution: Solution[Any]) -> tuple[Face, np.ndarray]:
         return ForceSet.of(solution).face, np.ones(problem.size)
     x = solution.x
     free = problem.free if isinstance(problem, MixedComplementarity) else np.zeros(problem.size, dtype=bool)
-    row, column, beta = equilibrium(dense(problem.matrix), problem.offset)
+    row, column, beta = equilibration(dense(problem.matrix), problem.offset)
     unit = column / beta
     matrix, point = row[:, None] * dense(problem.matrix) * column, x / unit
     image, offset = row * problem.image(x) * beta, row * problem.offset * beta

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from klapper.analysis import Equilibrium, StationaryBranch
+    from klapper.analysis import StationaryBranch, StationaryState
     from klapper.mechanics import Contact, FrictionElement, LinearSystem
     from klapper.structures.delaminated_beam import DelaminatedModel
 
@@ -50,7 +50,7 @@ class BandagedRotor:
     def names(self) -> list[str]:
         return [contact.name for contact in self.contacts]
 
-    def growth(self, speed: float, state: "Equilibrium") -> float:
+    def growth(self, speed: float, state: "StationaryState") -> float:
         """Largest real part [1/s] of small motions that keep the loaded contacts closed."""
         from klapper.analysis import minimal_coordinates
 
@@ -58,7 +58,7 @@ class BandagedRotor:
         system = self.model.system(speed, kept, gravity=(0.0, 0.0), position=state.position)
         return float(minimal_coordinates(system, closed=[one.name for one in kept]).eigenvalues()[0].real)
 
-    def loaded(self, state: "Equilibrium") -> str:
+    def loaded(self, state: "StationaryState") -> str:
         """Names of the contacts that carry load."""
         return ", ".join(self.names[i] for i in state.loaded) or "none"
 
@@ -195,7 +195,7 @@ def _carrying(force: np.ndarray) -> np.ndarray:
 
 
 def draw_shapes(
-    figure: "Figure", *, rotor: BandagedRotor, states: "tuple[Equilibrium, ...]", speed: float
+    figure: "Figure", *, rotor: BandagedRotor, states: "tuple[StationaryState, ...]", speed: float
 ) -> None:
     """Opening along the joint in every state at the reported speed; dots: contacts that carry load. The lamina
     cannot pass the shaft (below) or the rims (bars)."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from klapper.analysis import Equilibrium, Stability, StabilityCourse, StabilityMap, StationaryBranch
+    from klapper.analysis import Stability, StabilityCourse, StabilityMap, StationaryBranch, StationaryState
     from klapper.gallery._pipe_spans import PipeSpans
     from klapper.mechanics import LinearSystem
     from klapper.structures import Pipe
@@ -163,12 +163,12 @@ class Hose:
         found = (change.angular_frequency for change in self.course.changes if change.before == "stable")
         return next(found, float("nan"))
 
-    def states(self, flow: float) -> "tuple[Equilibrium, ...]":
-        from klapper.analysis.stationary_state import stationary_states
+    def states(self, flow: float) -> "tuple[StationaryState, ...]":
+        from klapper.analysis.stationary_search import stationary_states
 
         return stationary_states(self.system(flow))
 
-    def state(self, flow: float) -> "Equilibrium":
+    def state(self, flow: float) -> "StationaryState":
         """The state at a flow that continues the one without flow."""
         wanted = self.closed(flow)
         for state in self.states(flow):

@@ -91,7 +91,7 @@ class Wedge:
         from klapper.mechanics import State
 
         normals = np.array([[0.0, 1.0], [np.sin(self.disc.alpha), -np.cos(self.disc.alpha)]])
-        return State(0.0, self.judged.equilibrium.position[:2], push * normals[self.loaded])
+        return State(0.0, self.judged.sliding.position[:2], push * normals[self.loaded])
 
     def by_regularised(self, start: "State", speed: float, duration: float) -> "Run":
         """The same motion, rotation included, by the general scheme for compliant contacts."""
@@ -104,11 +104,11 @@ class Wedge:
         return simulate(system, duration, scheme, progress=False)
 
     def measured_rates(self) -> np.ndarray:
-        """Growth (2,) [1/s] of the two oscillations, from a motion near the equilibrium: how fast its parts in the two
+        """Growth (2,) [1/s] of the two oscillations, from a motion near steady sliding: how fast its parts in the two
         eigenspaces grow, the faster first."""
         from klapper.mechanics import State
 
-        rest = np.concatenate([self.judged.equilibrium.position[:2], np.zeros(2)])
+        rest = np.concatenate([self.judged.sliding.position[:2], np.zeros(2)])
         size = 1e-6 * np.abs(rest).max()
         duration = 3.0 / max(np.abs(self.judged.eigenvalues.real).max(), 1.0)
         motion = self.flow.advance(State(0.0, rest[:2] + size * np.array([1.0, 0.3]), rest[2:]), duration)
@@ -122,7 +122,7 @@ class Wedge:
         from klapper.analysis.attractor import find_attractor
         from klapper.analysis.section import Section
 
-        below = self.judged.equilibrium.gap[self.loaded]
+        below = self.judged.sliding.gap[self.loaded]
         flow = self.flow
         return find_attractor(
             flow.advance,
@@ -313,7 +313,7 @@ def _numbers(
         "growth": [one.judged.growth for one in firsts],
         "growth_without_damping": [judge(one.disc, one.stiffness).growth for one in firsts],
         "measured_rates": rates,
-        "equilibrium_penetrations": [-one.judged.equilibrium.gap for one in firsts],
+        "sliding_penetrations": [-one.judged.sliding.gap for one in firsts],
         "period": [end.period for end in ends],
         "loaded_gap": [end.extrema.get("loaded", (np.nan, np.nan)) for end in ends],
         "other_gap": [end.extrema.get("other", (np.nan, np.nan)) for end in ends],
@@ -332,7 +332,7 @@ def _numbers(
         "growth": "1/s",
         "growth_without_damping": "1/s",
         "measured_rates": "1/s (both oscillations)",
-        "equilibrium_penetrations": "m (walls 1, 2)",
+        "sliding_penetrations": "m (walls 1, 2)",
         "period": "s",
         "loaded_gap": "m (least, greatest)",
         "other_gap": "m (least, greatest)",
@@ -550,7 +550,7 @@ def _draw_cycle(figure: "Figure", *, one: Wedge, end: "Attractor") -> None:
     across = np.array([-1.0, 1.0])
     path.axhline(0.0, color=GREY, linewidth=1.0)
     path.plot(across, np.tan(one.disc.alpha) * across, color=GREY, linewidth=1.0)
-    rest = 1e3 * one.judged.equilibrium.position[:2]
+    rest = 1e3 * one.judged.sliding.position[:2]
     path.plot(*rest, "+", color=DARK, markersize=10)
     path.annotate("turning in place", rest, (-8, 4), textcoords="offset points", ha="right")
     path.set(
@@ -560,7 +560,7 @@ def _draw_cycle(figure: "Figure", *, one: Wedge, end: "Attractor") -> None:
 
 
 def _draw_approach(figure: "Figure", *, one: Wedge, end: "Attractor", begin: "State") -> None:
-    """Return points: the motion whenever the more loaded contact passes its equilibrium inwards. Left: the less loaded
+    """Return points: the motion whenever the more loaded contact passes its rest inwards. Left: the less loaded
     gap over time; right: in the section, coloured by time, with the fixed point of the return map. The points turn
     about it and come nearer slowly, as its multipliers say: a complex pair close to the unit circle."""
     from klapper.analysis.section import Section
@@ -569,7 +569,7 @@ def _draw_approach(figure: "Figure", *, one: Wedge, end: "Attractor", begin: "St
     figure.set_size_inches(9.0, 4.2)
     over_time, section = figure.subplots(1, 2, width_ratios=[1.5, 1.0])
     flow, loaded = one.flow, one.loaded
-    below = one.judged.equilibrium.gap[loaded]
+    below = one.judged.sliding.gap[loaded]
     surface = Section(lambda t, q, v: flow.gaps(q)[:, loaded] - below, rising=False)
     points = surface.returns(flow.advance(begin, min(end.time, 60.0)))
     fixed = surface.returns(end.cycle)

@@ -197,7 +197,7 @@ def friction_damped_beam(
         audit={
             "uniqueness": "with a given limit of friction the periodic response is unique",
             "stability": f"at the best peak stable by shooting: {exact.stable}; not judged by harmonic balance",
-            "equilibrium": f"{peaks[best].residual.equilibrium:.1e} of the forces, in all balanced harmonics",
+            "balance": f"{peaks[best].residual.balance:.1e} of the forces, in all balanced harmonics",
             "friction law": f"{100 * peaks[best].residual.friction:.2g} % of its work is missed by the series",
         },
         figures={

@@ -104,7 +104,7 @@ class Slider:
 
     @cached_property
     def judged(self) -> "SlidingStability":
-        """Equilibrium and eigenvalues from the contact directions."""
+        """Steady sliding and eigenvalues from the contact directions."""
         from klapper.analysis.sliding_stability import sliding_stability
         from klapper.mechanics.compliance import CompliantNormal
 
@@ -116,12 +116,12 @@ class Slider:
 
     @cached_property
     def motion(self) -> "Run":
-        """From the equilibrium, disturbed a little."""
+        """From steady sliding, disturbed a little."""
         from klapper.mechanics.compliance import CompliantNormal
         from klapper.schemes.regularised import Regularised
         from klapper.simulate import simulate
 
-        rest = self.judged.equilibrium.position
+        rest = self.judged.sliding.position
         system = self.system(rest + DISTURBANCE * np.abs(rest).max() * np.array([1.0, 0.3]))
         scheme = Regularised(CompliantNormal(self.k3), tolerance=1e-9, sample=self.duration / SAMPLES)
         return simulate(system, self.duration, scheme, progress=False)
@@ -141,7 +141,7 @@ class Slider:
         rates, elastic = (np.linalg.solve(judged.mass, each) for each in (judged.damping, judged.stiffness))
         values, right = np.linalg.eig(np.block([[np.zeros((2, 2)), np.eye(2)], [-elastic, -rates]]))
         which = int(np.argmax(values.real + 1e-9 * values.imag))
-        states = np.hstack([run.position - judged.equilibrium.position, run.velocity])
+        states = np.hstack([run.position - judged.sliding.position, run.velocity])
         return 2.0 * np.abs(right[0, which] * (states @ np.linalg.inv(right)[which]))
 
     @property
@@ -197,7 +197,7 @@ def mode_coupling(
             "frequency": judged.angular_frequency / (2 * np.pi),
             "critical_frequency": course.changes[0].angular_frequency / (2 * np.pi),
             "critical_mu_undamped": replace(slider, damping_x=0.0, damping_y=0.0).critical,
-            "normal_force": judged.equilibrium.normal_force[0],
+            "normal_force": judged.sliding.normal_force[0],
             "linear_until": slider.motion.time[slider.linear],
         },
         units={
@@ -209,10 +209,10 @@ def mode_coupling(
         },
         checks=_checks(slider, course, chart),
         audit={
-            "equilibrium": f"residual {judged.equilibrium.residual:.1e}",
+            "steady sliding": f"residual {judged.sliding.residual:.1e}",
             "stability": str(judged).splitlines()[2],
             "limits": "bracketed to 1e-10 of the grid",
-            "uniqueness": "one sliding equilibrium; the growing motion depends on the disturbance",
+            "uniqueness": "one steady sliding; the growing motion depends on the disturbance",
         },
         figures={
             "model": partial(_draw_model, slider=slider),
@@ -274,7 +274,7 @@ def _checks(slider: Slider, course: "StabilityCourse", chart: "StabilityMap") ->
         ),
         Check(
             "normal force in steady sliding",
-            value=slider.judged.equilibrium.normal_force[0] / slider.force,
+            value=slider.judged.sliding.normal_force[0] / slider.force,
             expected=float(slider.k3 * slider.springs[0, 0] / slider.polynomial[-1]),
             tolerance=1e-9,
             source="closed form k₃ k_xx/det K",
@@ -400,7 +400,7 @@ def _draw_motion(figure: "Figure", *, slider: Slider) -> None:
     figure.set_size_inches(9.6, 4.4)
     grid = figure.add_gridspec(2, 2, height_ratios=(6, 1), width_ratios=(3, 2))
     course, strip, phase = (figure.add_subplot(grid[where]) for where in ((0, 0), (1, 0), (slice(None), 1)))
-    run, rest = slider.motion, slider.judged.equilibrium.position
+    run, rest = slider.motion, slider.judged.sliding.position
     x, v = 1e3 * (run.position[:, 0] - rest[0]), run.velocity[:, 0]
     course.plot(run.time, x, color=BLUE, linewidth=1.2)
     last = slider.linear

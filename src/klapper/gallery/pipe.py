@@ -24,7 +24,7 @@ from klapper.gallery._pipe_figures import PUBLISHED, draw_branch, draw_eigenvalu
 from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, example
 
 if TYPE_CHECKING:
-    from klapper.analysis import Equilibrium
+    from klapper.analysis import StationaryState
 
 READ = 0.15  # how well the published curve can be read
 
@@ -121,7 +121,7 @@ def pipe(
     )
 
 
-def _checks(hose: Hose, flow: float, state: "Equilibrium", bare: Dimensionless) -> list[Check]:
+def _checks(hose: Hose, flow: float, state: "StationaryState", bare: Dimensionless) -> list[Check]:
     weight = (hose.mass_pipe + hose.mass_fluid) * hose.gravity * hose.length
     names = hose.closed(flow)
     carried = [state.forces[hose.names.index(name), 0] for name in names]

@@ -36,7 +36,7 @@ from klapper.gallery._rotor import (
 from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, example
 
 if TYPE_CHECKING:
-    from klapper.analysis import Equilibrium, StationaryBranch
+    from klapper.analysis import StationaryBranch, StationaryState
     from klapper.mechanics import LinearSystem
 
 MOST_JOINTS = 10  # with the rims, contacts of which all combinations are tried
@@ -205,7 +205,7 @@ def _least_energy(system: "LinearSystem") -> np.ndarray:
 def _compared(
     rotor: BandagedRotor,
     branch: "StationaryBranch",
-    states: "tuple[Equilibrium, ...]",
+    states: "tuple[StationaryState, ...]",
     growth: list[float],
     speed: float,
 ) -> list[Check]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from klapper.analysis import Equilibrium, FrequencyResponse
+    from klapper.analysis import FrequencyResponse, StationaryState
     from klapper.results import Run
     from klapper.structures import Beam
 
@@ -48,8 +48,8 @@ class Shaken:
     frequency: float
 
     @cached_property
-    def rest(self) -> "Equilibrium":
-        from klapper.analysis.stationary_state import stationary_state
+    def rest(self) -> "StationaryState":
+        from klapper.analysis.stationary_search import stationary_state
         from klapper.mechanics import Contact
 
         contacts = [Contact(f"support {i + 1}", normal=self.beam.row(x)) for i, x in enumerate(self.supports)]
@@ -166,7 +166,7 @@ def validity_limit(
         float, Parameter("highest frequency of the figures", unit="Hz", above=0.0)
     ] = 220.0,
 ) -> Outcome:
-    from klapper.analysis.equilibrium import NoEquilibrium
+    from klapper.analysis.stationary_state import NoStationaryState
     from klapper.mechanics import InvalidModel
     from klapper.structures import Beam, Material, Section
 
@@ -191,7 +191,7 @@ def validity_limit(
     shaken = Shaken(beam, places, stop_place, stop_gap, force_place, force, frequency)
     try:
         shaken.rest  # noqa: B018
-    except (InvalidModel, NoEquilibrium) as error:
+    except (InvalidModel, NoStationaryState) as error:
         raise ParameterError(f"the beam does not rest on these supports: {error}") from error
     answer = shaken.answer(np.linspace(frequency_to / 400, frequency_to, 400))
     lowest = int(np.argmin(answer.limit.factor))

@@ -66,8 +66,8 @@ def wedge_stability(
             "frequencies": np.sort(judged.eigenvalues.imag[judged.eigenvalues.imag > 0.0]),
             "critical_mu": border,
             "free_motions": judged.free_motions,
-            "normal_forces": judged.equilibrium.normal_force,
-            "penetrations": -judged.equilibrium.gap,
+            "normal_forces": judged.sliding.normal_force,
+            "penetrations": -judged.sliding.gap,
             "map_angles": chart.y,
             "map_critical_mu": chart.boundary,
         },
@@ -110,14 +110,14 @@ def wedge_stability(
             Check("free motions", value=judged.free_motions, expected=1, source="the disc may turn"),
             Check(
                 "normal forces",
-                value=judged.equilibrium.normal_force,
+                value=judged.sliding.normal_force,
                 expected=disc.turning_forces()[0::2],
                 tolerance=1e-9 * force / np.cos(disc.phi),
                 source="closed form: both contacts slide",
             ),
         ],
         audit={
-            "equilibrium": f"residual {judged.equilibrium.residual:.1e}",
+            "steady sliding": f"residual {judged.sliding.residual:.1e}",
             "stability": str(judged).splitlines()[3],
             "the same disc between rigid walls": str(coexistence(wedge(disc), load=[0.0, 0.0, disc.moment])),
         },
@@ -154,7 +154,7 @@ def wedge(
 
 
 def judge(disc: Disc, stiffness: float, damping: float = 0.0) -> "SlidingStability":
-    """Equilibrium and eigenvalues of the turning disc."""
+    """Steady sliding and eigenvalues of the turning disc."""
     from klapper.analysis.sliding_stability import sliding_stability
     from klapper.mechanics.compliance import CompliantNormal
 

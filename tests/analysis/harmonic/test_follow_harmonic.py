@@ -77,7 +77,7 @@ def test_points_are_responses() -> None:
         one = curve[i]
         left = curve.balance.residual(one.unknowns, one.omega)
         assert np.linalg.norm(left) < 1e-6 * np.linalg.norm(one.unknowns)
-        assert one.residual.equilibrium < 1e-12
+        assert one.residual.balance < 1e-12
     middle = sqrt(0.12 * 0.2)  # where the flexibility of what is left out is taken
     near = curve[int(np.argmin(np.abs(curve.frequencies - middle)))]
     unknowns = newton(curve.balance, 2.0 * pi * middle, near.contact_amplitudes)
@@ -140,7 +140,7 @@ def test_interrupted_it_keeps_what_there_is(monkeypatch: pytest.MonkeyPatch) -> 
     curve = follow_harmonic(oscillator(1.0, 0.6, 0.05), 0.2, 0.3, harmonics=3)
     assert curve.curve.end == "interrupted"
     assert len(curve) >= 6
-    assert curve[-1].residual.equilibrium < 1e-12
+    assert curve[-1].residual.balance < 1e-12
 
 
 def test_no_more_responses_than_allowed() -> None:

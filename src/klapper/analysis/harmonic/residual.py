@@ -1,6 +1,6 @@
 """How well a motion in harmonics satisfies the equations of motion and the contact laws.
 
-Everything is found from the system itself: equilibrium of the full system by its own matrices, normal contact on
+Everything is found from the system itself: balance of the full system by its own matrices, normal contact on
 samples that the solver has not used. The series of the motion violates the laws by what its missing harmonics would
 repair; that is the error of the method, and falls as harmonics are added.
 """
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from klapper.analysis.harmonic.directions import ContactPart
-from klapper.analysis.harmonic.equilibrium import constraint_directions, reactions, unbalanced
+from klapper.analysis.harmonic.equations_of_motion import constraint_directions, reactions, unbalanced
 from klapper.analysis.harmonic.fourier import series
 from klapper.results.samples import SLIP
 
@@ -25,7 +25,7 @@ _FINER = 3  # times as many samples as the solver, and one more
 
 @dataclass(frozen=True)
 class HarmonicResidual:
-    """``equilibrium``  of all harmonics of the full system, in parts of the largest force in them
+    """``balance``      of all harmonics of the full system, in parts of the largest force in them
     ``guides``       largest violation of a two-sided constraint [m]
     ``penetration``  largest one over the period [m]
     ``pull``         largest tensile normal force of the series [N]
@@ -35,7 +35,7 @@ class HarmonicResidual:
     ``load``         share of the given load that lies above the balanced harmonics
     """
 
-    equilibrium: float
+    balance: float
     guides: float
     penetration: float
     pull: float
@@ -45,7 +45,7 @@ class HarmonicResidual:
 
     def __str__(self) -> str:
         return (
-            f"equilibrium {self.equilibrium:.1e}; laws violated by missing harmonics: penetration "
+            f"balance {self.balance:.1e}; laws violated by missing harmonics: penetration "
             f"{self.penetration:.2e} m, pull {self.pull:.2e} N, friction work {100 * self.friction:.2g} %"
         )
 
@@ -61,9 +61,9 @@ def residual_of(response: HarmonicResponse) -> HarmonicResidual:
             complementarities.append(_share(np.abs(force * gap).mean(), np.abs(force).mean() * np.ptp(gap)))
         if part.tangential:
             frictions.append(_friction(response, part))
-    equilibrium, guides = _equilibrium(response)
+    balance, guides = _balance(response)
     return HarmonicResidual(
-        equilibrium,
+        balance,
         guides,
         max(penetrations),
         max(pulls),
@@ -96,7 +96,7 @@ def _friction(response: HarmonicResponse, part: ContactPart) -> float:
     return _share((could + does).mean(), could.mean())
 
 
-def _equilibrium(response: HarmonicResponse) -> tuple[float, float]:
+def _balance(response: HarmonicResponse) -> tuple[float, float]:
     system, q = response.system, response.amplitudes
     directions = constraint_directions(response)
     left = unbalanced(response) - reactions(response) @ directions.T

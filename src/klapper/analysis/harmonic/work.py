@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from klapper.analysis.harmonic.equilibrium import reactions
+from klapper.analysis.harmonic.equations_of_motion import reactions
 
 if TYPE_CHECKING:
     from klapper.analysis.harmonic.response import HarmonicResponse

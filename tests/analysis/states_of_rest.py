@@ -1,4 +1,4 @@
-"""Equilibria of known contact states, from the linear equations of rest."""
+"""Stationary states of known contact states, from the linear equations of rest."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sparse
 
-from klapper.analysis.equilibrium import Equilibrium
+from klapper.analysis.stationary_state import StationaryState
 from klapper.mechanics import LinearSystem
 from klapper.schemes.base import OPEN, SLIP, STICK
 
@@ -21,7 +21,7 @@ def rest_of(
     closed: Sequence[str] = (),
     sticking: Sequence[str] = (),
     sliding: dict[str, np.ndarray] | None = None,
-) -> Equilibrium:
+) -> StationaryState:
     """K q = f + J_N λ_N + J_T λ_T + J_B λ_B with these contacts closed and sticking where they are unstrained.
 
     ``sliding`` gives the friction force over the normal force (d,) of closed contacts that slide.
@@ -60,7 +60,7 @@ def rest_of(
     for name, share in slides.items():
         forces[number[name], 1:] = forces[number[name], 0] * np.asarray(share)
     residual = float(np.abs(matrix @ solved - np.concatenate([load, -offsets])).max())
-    return Equilibrium(
+    return StationaryState(
         system,
         position,
         forces,

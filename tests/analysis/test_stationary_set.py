@@ -1,9 +1,9 @@
-"""Sets of equilibria with friction: intervals, polygons, ellipses in closed form; extreme points and ranges."""
+"""Sets of stationary states with friction: intervals, polygons, ellipses in closed form; extreme points and ranges."""
 
 import numpy as np
 import pytest
 
-from klapper.analysis import equilibrium_set, minimal_coordinates
+from klapper.analysis import minimal_coordinates, stationary_set
 from klapper.analysis.contact_state import ContactState
 from klapper.analysis.polytope import Disc, Polytope
 from klapper.mechanics import (
@@ -28,7 +28,7 @@ def test_a_mass_on_a_rough_table_may_stay_in_an_interval() -> None:
     system = LinearSystem(
         [1.0, 1.0], stiffness=[50.0, 0.0], force=[2.0, -20.0], contacts=[table("t", 2, 0, 1, 0.3)]
     )
-    found = equilibrium_set(system)
+    found = stationary_set(system)
     assert found.range([1.0, 0.0]) == pytest.approx((-0.08, 0.16))
     low, high = found.force_range
     assert low[0] == pytest.approx([20.0, -6.0])
@@ -46,7 +46,7 @@ def test_extreme_states_go_on_to_contact_states() -> None:
     system = LinearSystem(
         [1.0, 1.0], stiffness=[50.0, 0.0], force=[2.0, -20.0], contacts=[table("t", 2, 0, 1, 0.3)]
     )
-    state = ContactState.at(equilibrium_set(system).extreme([1.0, 0.0]))
+    state = ContactState.at(stationary_set(system).extreme([1.0, 0.0]))
     assert state.sliding.tolist() == [0]
     assert minimal_coordinates(state).size == 1
 
@@ -57,7 +57,7 @@ def test_two_masses_have_a_parallelogram() -> None:
     stiffness[:2, :2] = [[300.0, -100.0], [-100.0, 200.0]]
     contacts = [table("a", 4, 0, 2, 0.3), table("b", 4, 1, 3, 0.2)]
     system = LinearSystem(np.ones(4), stiffness=stiffness, force=[1.0, 2.0, -10.0, -20.0], contacts=contacts)
-    found = equilibrium_set(system)
+    found = stationary_set(system)
     corners = [
         np.linalg.solve(stiffness[:2, :2], [1.0 + a, 2.0 + b]) for a in (-3.0, 3.0) for b in (-4.0, 4.0)
     ]
@@ -74,7 +74,7 @@ def test_a_friction_disc_gives_an_ellipse() -> None:
     disc = Contact("disc", normal=[0.0, 0.0, 1.0], tangents=np.eye(3)[:2], friction=0.5)
     stiffness, load = np.array([100.0, 25.0]), np.array([1.0, 2.0])
     system = LinearSystem(np.ones(3), stiffness=[*stiffness, 0.0], force=[*load, -10.0], contacts=[disc])
-    found = equilibrium_set(system)
+    found = stationary_set(system)
     for angle in np.linspace(0.0, np.pi, 5):
         d = np.array([np.cos(angle), np.sin(angle)])
         centre, reach = d @ (load / stiffness), 5.0 * np.linalg.norm(d / stiffness)
@@ -92,7 +92,7 @@ def test_an_anisotropic_contact_gives_an_ellipse_of_forces() -> None:
     system = LinearSystem(
         np.ones(3), stiffness=[10.0, 10.0, 0.0], force=[0.0, 0.0, -10.0], contacts=[contact]
     )
-    found = equilibrium_set(system)
+    found = stationary_set(system)
     d = np.array([0.6, 0.8])
     assert found.range([*d, 0.0])[1] == pytest.approx(
         np.linalg.norm([2.0 * d[0], 6.0 * d[1]]) / 10.0, rel=1e-8
@@ -105,7 +105,7 @@ def test_friction_elements_hold_by_their_limit_and_their_shares() -> None:
     stop = Contact("stop", normal=[0.0, 1.0])
     patch = FrictionElement("patch", [1.0, 0.0], limit=2.0, shares={"stop": 0.3})
     system = LinearSystem([1.0, 1.0], stiffness=[50.0, 0.0], force=[0.0, -10.0], contacts=[stop, patch])
-    found = equilibrium_set(system)
+    found = stationary_set(system)
     assert found.range([1.0, 0.0]) == pytest.approx((-0.1, 0.1))
     assert sorted(state.forces[1, 1] for state in found.vertices) == pytest.approx([-5.0, 5.0])
 
@@ -114,7 +114,7 @@ def test_normal_forces_that_friction_changes() -> None:
     """A ladder of no length: spring k along x, wall of direction (1, 1)/√2 with friction: both forces vary."""
     wall = Contact("wall", normal=[-0.6, 0.8], tangents=[0.8, 0.6], friction=0.5)
     system = LinearSystem([1.0, 1.0], stiffness=[100.0, 0.0], force=[0.0, -8.0], contacts=[wall])
-    found = equilibrium_set(system)
+    found = stationary_set(system)
     ends = []
     for share in (
         -0.5,
@@ -131,7 +131,7 @@ def test_pieces_with_open_and_closed_contacts_beyond_buckling() -> None:
     """Negative stiffness across: pressed onto the floor with friction, or free at f/k; the free state is one point."""
     floor = table("floor", 2, 0, 1, 0.5, gap=0.01)
     system = LinearSystem([1.0, 1.0], stiffness=[100.0, -50.0], force=[0.0, 0.1], contacts=[floor])
-    found = equilibrium_set(system)
+    found = stationary_set(system)
     assert [piece.closed for piece in found.pieces] == [("floor",), ()]
     assert [piece.dimension for piece in found.pieces] == [1, 0]
     pressed, free = found.pieces
@@ -139,7 +139,7 @@ def test_pieces_with_open_and_closed_contacts_beyond_buckling() -> None:
     assert pressed.range([1.0, 0.0]) == pytest.approx((-0.002, 0.002))
     assert free.position_range[0] == pytest.approx([0.0, -0.002])
     assert "all open: one state" in str(found)
-    only = equilibrium_set(system, closed=["floor"])
+    only = stationary_set(system, closed=["floor"])
     assert len(only) == 1
     assert only.range([0.0, 1.0]) == pytest.approx((-0.01, -0.01))
 
@@ -150,7 +150,7 @@ def test_belts_slide_while_others_rest() -> None:
     stiffness[:2, :2] = [[200.0, -100.0], [-100.0, 200.0]]
     contacts = [table("belt", 4, 0, 2, 0.4, tangential_rate=-1.0), table("table", 4, 1, 3, 0.3)]
     system = LinearSystem(np.ones(4), stiffness=stiffness, force=[0.0, 0.0, -10.0, -10.0], contacts=contacts)
-    found = equilibrium_set(system)
+    found = stationary_set(system)
     ends = [np.linalg.solve(stiffness[:2, :2], [4.0, hold]) for hold in (-3.0, 3.0)]
     assert found.range([0.0, 1.0, 0.0, 0.0]) == pytest.approx((ends[0][1], ends[1][1]))
     low, high = found.force_range
@@ -164,7 +164,7 @@ def test_friction_that_falls_with_speed_is_taken_at_rest() -> None:
     system = LinearSystem(
         [1.0, 1.0], stiffness=[10.0, 0.0], force=[0.0, -5.0], contacts=[table("t", 2, 0, 1, law)]
     )
-    assert equilibrium_set(system).range([1.0, 0.0]) == pytest.approx((-0.2, 0.2))
+    assert stationary_set(system).range([1.0, 0.0]) == pytest.approx((-0.2, 0.2))
 
 
 def test_two_sided_constraints_and_dependent_contacts() -> None:
@@ -172,7 +172,7 @@ def test_two_sided_constraints_and_dependent_contacts() -> None:
     contacts = [table("one", 2, 0, 1, 0.2), table("two", 2, 0, 1, 0.2)]
     slide = Constraint("guide", [0.0, 1.0])
     free = LinearSystem([1.0, 1.0], stiffness=[40.0, 0.0], force=[0.0, -10.0], contacts=contacts)
-    found = equilibrium_set(free)
+    found = stationary_set(free)
     assert found.range([1.0, 0.0]) == pytest.approx((-0.05, 0.05))
     low, high = found.force_range
     assert low[:, 0] == pytest.approx(0.0, abs=1e-9)
@@ -181,22 +181,22 @@ def test_two_sided_constraints_and_dependent_contacts() -> None:
         [1.0, 1.0], stiffness=[40.0, 0.0], force=[1.0, -10.0], contacts=contacts[:1], constraints=[slide]
     )
     assert (
-        equilibrium_set(guided).force_range[1][0, 0] == np.inf
+        stationary_set(guided).force_range[1][0, 0] == np.inf
     )  # guide and table may press against each other
 
 
 def test_nothing_holds() -> None:
     slope = LinearSystem([1.0, 1.0], force=[6.0, -10.0], contacts=[table("slope", 2, 0, 1, 0.5)])
-    found = equilibrium_set(slope)
+    found = stationary_set(slope)
     assert len(found) == 0
-    assert "No equilibrium" in str(found)
+    assert "No stationary state" in str(found)
     with pytest.raises(InvalidModel, match="friction does not hold it"):
         found.range([1.0, 0.0])
 
 
 def test_a_block_on_a_slope_may_be_anywhere() -> None:
     slope = LinearSystem([1.0, 1.0], force=[4.0, -10.0], contacts=[table("slope", 2, 0, 1, 0.5)])
-    found = equilibrium_set(slope)
+    found = stationary_set(slope)
     assert found.range([1.0, 0.0]) == (-np.inf, np.inf)
     assert found.range([0.0, 1.0]) == pytest.approx((0.0, 0.0))
     assert found.force_range[0][0] == pytest.approx([10.0, -4.0])
@@ -208,7 +208,7 @@ def test_a_block_on_a_slope_may_be_anywhere() -> None:
 
 def test_without_friction_there_are_single_states() -> None:
     stop = Contact("stop", 0.02, [1.0])
-    found = equilibrium_set(LinearSystem([1.0], stiffness=[-125.0], force=[-5.0], contacts=[stop]))
+    found = stationary_set(LinearSystem([1.0], stiffness=[-125.0], force=[-5.0], contacts=[stop]))
     assert sorted(float(state.position[0]) for state in found.vertices) == pytest.approx([-0.02, 0.04])
     assert {int(state.states[0]) for state in found.vertices} == {OPEN, SLIP}
 
@@ -218,7 +218,7 @@ def test_a_state_inside_the_set_sticks() -> None:
     system = LinearSystem(
         np.ones(4), stiffness=[50.0, 80.0, 0.0, 0.0], force=[2.0, -1.0, -10.0, -20.0], contacts=contacts
     )
-    (piece,) = equilibrium_set(system).pieces
+    (piece,) = stationary_set(system).pieces
     assert piece.inside.states.tolist() == [STICK, STICK]
     assert np.all(np.abs(piece.inside.forces[:, 1]) < 0.9 * np.array([3.0, 4.0]))
     assert piece.inside.residual <= 1e-10
@@ -252,5 +252,5 @@ def test_too_many_contacts_need_a_choice() -> None:
     ]
     system = LinearSystem(np.ones(5), stiffness=np.ones(5), contacts=many)
     with pytest.raises(InvalidModel, match="Say which ones are closed"):
-        equilibrium_set(system)
-    assert len(equilibrium_set(system, closed=[])) == 1
+        stationary_set(system)
+    assert len(stationary_set(system, closed=[])) == 1

@@ -8,8 +8,8 @@ import pytest
 from stationary_oracles import all_states, least_energy, parts, random_family, violation
 
 from klapper.analysis import (
-    Equilibrium,
-    NoEquilibrium,
+    NoStationaryState,
+    StationaryState,
     minimal_coordinates,
     stationary_state,
     stationary_states,
@@ -107,7 +107,7 @@ def test_without_stiffness_contacts_hold_and_what_they_leave_is_told() -> None:
     assert block.forces[0, 0] == pytest.approx(20.0)
     assert block.isolated is False
     assert "nothing holds it in place" in str(block)
-    with pytest.raises(NoEquilibrium, match="pushes it away, most of all in 'q1'"):
+    with pytest.raises(NoStationaryState, match="pushes it away, most of all in 'q1'"):
         stationary_state(LinearSystem([2.0, 2.0], force=[1.0, -20.0], contacts=floor))
 
 
@@ -167,7 +167,7 @@ def test_loads_that_change_are_refused_or_frozen() -> None:
     ],
 )
 def test_no_state_is_told_in_words_of_mechanics(system: LinearSystem, words: str) -> None:
-    with pytest.raises(NoEquilibrium, match=words):
+    with pytest.raises(NoStationaryState, match=words):
         stationary_state(system)
 
 
@@ -267,7 +267,7 @@ def test_the_state_goes_on_to_minimal_coordinates() -> None:
 
 def test_a_system_without_contacts_and_a_state_that_is_plain_data() -> None:
     state = stationary_state(LinearSystem([1.0, 1.0], stiffness=[[2.0, -1.0], [-1.0, 2.0]], force=[3.0, 0.0]))
-    assert isinstance(state, Equilibrium)
+    assert isinstance(state, StationaryState)
     assert state.position == pytest.approx([2.0, 1.0])
     assert state.states.size == 0
     (only,) = stationary_states(LinearSystem([1.0], stiffness=[2.0], force=[3.0]))
@@ -275,7 +275,7 @@ def test_a_system_without_contacts_and_a_state_that_is_plain_data() -> None:
     assert np.all(stationary_state(turning(0.0, 1.0)).states == OPEN)
 
 
-@pytest.mark.parametrize("name", ["stationary_state", "stationary_branch", "equilibrium_set", "state_change"])
+@pytest.mark.parametrize("name", ["stationary_search", "stationary_branch", "stationary_set", "state_change"])
 def test_examples_in_docstrings(name: str) -> None:
     found = doctest.testmod(importlib.import_module(f"klapper.analysis.{name}"))
     assert found.attempted > 0

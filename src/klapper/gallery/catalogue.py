@@ -1,7 +1,7 @@
 """The catalogue: every example of the gallery by name.
 
-An example joins by being in a file of this folder. The files are imported when the catalogue is first asked,
-so they keep heavy imports inside their functions.
+An example joins by being in a file of this folder, which carries its name: who asks for one example imports one file,
+who asks for all imports all. Files keep heavy imports inside their functions.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pkgutil import walk_packages
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,8 @@ def find(name: str) -> Example:
     >>> [(each.name, each.meaning.unit) for each in find("bouncing-ball").arguments][:3]
     [('height', 'm'), ('restitution', ''), ('gravity', 'm/s²')]
     """
+    if name in _shelf or _import_file(name):
+        return _shelf[name]
     _import_gallery()
     if name in _shelf:
         return _shelf[name]
@@ -70,12 +73,24 @@ def find(name: str) -> Example:
     )
 
 
+def _import_file(name: str) -> bool:
+    """Import the file that carries the name of an example; whether the example is there."""
+    file = name.replace("-", "_")
+    if file.isidentifier() and _holds_examples(module := f"{_PACKAGE}.{file}") and find_spec(module):
+        import_module(module)
+    return name in _shelf
+
+
 @cache
 def _import_gallery() -> None:
     folder = import_module(_PACKAGE).__path__
     for module in walk_packages(folder, f"{_PACKAGE}."):
-        if module.name not in _MACHINERY and not module.name.rpartition(".")[2].startswith("_"):
+        if _holds_examples(module.name):
             import_module(module.name)
+
+
+def _holds_examples(module: str) -> bool:
+    return module not in _MACHINERY and not module.rpartition(".")[2].startswith("_")
 
 
 def _place(example: Example) -> str:

@@ -25,7 +25,7 @@ from klapper.mechanics import (
 )
 from klapper.mechanics.impact import Sequential
 from klapper.results import ResultsError, read
-from klapper.schemes import IMPACT, OPEN, Moreau
+from klapper.schemes import IMPACT, OPEN, Moreau, Scheme
 from klapper.simulate import SimulationFailed, simulate
 
 G = 9.81
@@ -148,7 +148,7 @@ def test_an_error_in_a_user_function_keeps_the_run() -> None:
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
-class Cheat:
+class Cheat(Scheme):
     """A scheme that forgets to book the impact: the ledger must notice."""
 
     name = "cheat"

@@ -3,8 +3,8 @@
     run = simulate(system, until=10.0, scheme=Moreau(1e-3))
 
 It steps, saves samples, keeps the ledger, shows progress, writes parts to disk so that a run survives being killed, and
-judges the whole at the end. Work is cut at fixed step numbers; at each cut the state is plain data. A resumed run goes
-through the same cuts, so it ends in the same bits.
+has the whole judged at the end by :mod:`klapper.audit`. Work is cut at fixed step numbers; at each cut the state is
+plain data. A resumed run goes through the same cuts, so it ends in the same bits.
 """
 
 from __future__ import annotations
@@ -17,17 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from klapper.conservation import conservation
-from klapper.mechanics.determinacy import force_determinacy
+from klapper.audit import audit
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.fingerprint import plain_answers
-from klapper.mechanics.force_audit import forces_by_state, summary
-from klapper.mechanics.momenta import has_momenta
 from klapper.mechanics.picture_format import plain_picture
 from klapper.mechanics.system import System, require_system
 from klapper.progress import Progress, progress_for
 from klapper.results import ENERGY, IMPACT, Layout, Loaded, PartStore, ResultsError, Run, Samples
-from klapper.results.energy_gains import energy_gains
 from klapper.results.findings import Findings
 from klapper.schemes.base import (
     Scheme,
@@ -44,7 +40,6 @@ __all__ = ["SimulationFailed", "simulate"]
 MOST_LISTED_CONTACTS = 2000  # with more, only loaded contacts are logged, by number
 _MEMORY = 4e8  # bytes of samples beyond which they are thinned out
 _PART_EVERY = 5.0  # seconds between parts on disk
-_LEDGER_TOLERANCE = 1e-7
 
 
 class SimulationFailed(RuntimeError):
@@ -178,11 +173,7 @@ class _Loop:
     def go_on(self, samples: Samples, stored: dict[str, Any]) -> None:
         """Take up a run that was stored."""
         self.stretches, self.unsaved = [samples], 1
-        names = ("position", "velocity", "contact", "impulse", "sums", "memory")
-        self.snapshot = Snapshot(
-            int(stored["step"]), float(stored["time"]), **{name: np.asarray(stored[name]) for name in names}
-        )
-        self.sampled = self.snapshot
+        self.snapshot = self.sampled = Snapshot.read(stored)
         self.findings = Findings.read(stored["findings"])
         self.seconds = float(stored["seconds"])
         self.fallbacks = int(stored["fallbacks"])
@@ -322,14 +313,7 @@ class _Loop:
         store.append(
             Samples.concatenate(fresh),
             {
-                "step": s.step,
-                "time": s.time,
-                "position": s.position,
-                "velocity": s.velocity,
-                "contact": s.contact,
-                "impulse": s.impulse,
-                "sums": s.sums,
-                "memory": s.memory,
+                **s.written(),
                 "findings": self.findings.written(),
                 "seconds": self.seconds + time.perf_counter() - self.began,
                 "fallbacks": self.fallbacks,
@@ -360,80 +344,26 @@ class _Loop:
             return {}
 
     def _judged(self, status: str, message: str, seconds: float, stretch: Stretch | None) -> Run:
-        samples = Samples.concatenate(self.stretches)
-        run = Run(self.layout, samples, self.about())
-        ledger = run.ledger
-        closed = ledger.closes(_LEDGER_TOLERANCE)
-        audit: dict[str, Any] = {
-            "path": "general" if stretch is None else "compiled",
-            "contact residual": self.worst_residual,
-            "ledger residual": float(np.abs(ledger.residual).max()),
-            "ledger": "closes" if closed else "does not close",
-        }
-        if self.listed and self.layout.contacts:
-            audit["largest penetration"] = float(-np.nanmin(samples.gap, initial=0.0)) + 0.0
-        if self.fallbacks:
-            audit["steps by the general path"] = self.fallbacks
-        audit.update(self._force_uniqueness(samples))
-        audit.update(energy_gains(run))
-        moves = has_momenta(self.system) and getattr(self.scheme, "inertia", True)
-        kept = conservation(run, self.system) if moves else None
-        if kept is not None:
-            audit["conservation"] = kept.verdicts
-        audit.update(dict(self.findings))
-        if not closed and status == "complete":
-            status = "failed"
-            message = (
-                f"The energy ledger does not close: {audit['ledger residual']:.2e} J of {ledger.scale:.2e} J. The step "
-                f"equations were not met; use a smaller step or tolerance, and report this."
-            )
-        about = {
-            **self.about(),
+        samples, about = Samples.concatenate(self.stretches), self.about()
+        judged = audit(Run(self.layout, samples, about), self.system, self.scheme)
+        if judged.failure and status == "complete":
+            status, message = "failed", judged.failure
+        about |= {
             "steps": self.snapshot.step,
             "wall_time": seconds,
             "status": status,
             "message": message,
-            "audit": audit,
+            "audit": {
+                "path": "general" if stretch is None else "compiled",
+                "contact residual": self.worst_residual,
+                **({"steps by the general path": self.fallbacks} if self.fallbacks else {}),
+                **judged.findings,
+                **dict(self.findings),
+            },
         }
-        if kept is not None:
-            about["conservation"] = kept.plain()
+        if judged.conservation is not None:
+            about["conservation"] = judged.conservation.plain()
         return Run(self.layout, samples, about)
-
-    def _force_uniqueness(self, samples: Samples) -> dict[str, Any]:
-        """Whether forces were determined, at the end, where most contacts were loaded, and by contact state."""
-        if not self.listed or not (self.layout.contacts or self.layout.constraints):
-            return {}
-        load = np.count_nonzero(np.any(samples.impulse != 0.0, axis=2), axis=1)
-        found: dict[str, Any] = {}
-        for moment, k in (
-            ("at the end", len(samples) - 1),
-            ("with most contacts loaded", int(np.argmax(load))),
-        ):
-            verdict = force_determinacy(
-                self.system,
-                float(samples.time[k]),
-                samples.position[k],
-                samples.velocity[k],
-                np.arange(len(self.layout.contacts)),
-                samples.impulse[k],
-                samples.state[k],
-            )
-            if verdict is not None and verdict.changes:
-                found[f"forces {moment}"] = f"{verdict} ({samples.time[k]:.6g} s)"
-        if getattr(self.scheme, "compliant_contacts", False) or getattr(self.system, "singular_mass", False):
-            return found  # forces follow from deformations
-        return found | summary(
-            forces_by_state(
-                self.system,
-                self.layout.contacts,
-                samples.time,
-                samples.position,
-                samples.velocity,
-                samples.impulse,
-                samples.state,
-                samples.constraint_impulse,
-            )
-        )
 
 
 class _Gathered:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -43,6 +44,20 @@ class Snapshot:
     impulse: np.ndarray
     sums: np.ndarray
     memory: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    def written(self) -> dict[str, Any]:
+        """Its entries by name, for a file."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
+
+    @classmethod
+    def read(cls, written: Mapping[str, Any]) -> Snapshot:
+        """From what was written; further entries are left aside."""
+        arrays = [entry.name for entry in fields(cls)[2:]]
+        return cls(
+            int(written["step"]),
+            float(written["time"]),
+            **{name: np.asarray(written[name]) for name in arrays},
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +126,12 @@ class Scheme(Protocol):
     8. ``refined(factor)`` is the same scheme with the parameter of its error that many times smaller (step size,
        tolerance, compliance of the contacts), or None if it has none.
     9. ``settings`` and ``citations`` describe it in plain data.
-    10. ``@listed`` over its class lets files name it, and enters it into the tests of every scheme.
+    10. ``inertia`` says whether masses move it, False for one equilibrium after another; ``compliant_contacts`` whether
+        its contacts are springs, so that no force is undetermined.
+    11. ``@listed`` over its class lets files name it, and enters it into the tests of every scheme.
+
+    A class that inherits this one has what stands below without being said again: step by step in Python, of variable
+    size, without springs of its own, nothing to refine, with inertia and rigid contacts.
 
     :class:`Moreau`, :class:`EventDriven` and their neighbours keep it. What :func:`klapper.simulate.simulate` does with
     one, in small; the ball falls for 0.3 s under 10 m/s²:
@@ -127,14 +147,18 @@ class Scheme(Protocol):
     """
 
     name: str
+    inertia: bool = True
+    compliant_contacts: bool = False
 
     def init(self, system: System) -> Snapshot: ...
 
     def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step: ...
 
-    def stretch(self, system: System) -> Stretch | None: ...
+    def stretch(self, system: System) -> Stretch | None:
+        return None
 
-    def steps(self, system: System, until: float) -> int | None: ...
+    def steps(self, system: System, until: float) -> int | None:
+        return None
 
     def stored_energy(self, system: System, snapshot: Snapshot) -> float:
         return 0.0

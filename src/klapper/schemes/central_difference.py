@@ -19,8 +19,9 @@ import scipy.sparse as sparse
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
-from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch, listed
+from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, listed
 from klapper.schemes.consistent_start import consistent_start, present, require_constant_mass
+from klapper.schemes.equal_steps import end_of_step, steps_until
 from klapper.schemes.newmark import require_contact
 from klapper.schemes.penalty_contact import PenaltyContact, loaded_contacts
 from klapper.schemes.smooth_ledger import End, step_sums
@@ -35,7 +36,7 @@ _ROUNDS, _MET = (
 
 @listed
 @dataclass(frozen=True)
-class CentralDifference:
+class CentralDifference(Scheme):
     """Explicit steps for systems with a constant and diagonal mass matrix.
 
         q₁ = q₀ + h v½,   v½ = v₀ + h/2 M⁻¹ f₀,   v₁ = v½ + h/2 M⁻¹ f₁
@@ -83,15 +84,10 @@ class CentralDifference:
         return replace(start.snapshot, memory=np.append(free, float(by_velocity)))
 
     def steps(self, system: System, until: float) -> int | None:
-        return max(int(np.ceil((until - system.start.time) / self.step_size - 1e-6)), 1)
-
-    def stretch(self, system: System) -> Stretch | None:
-        return None
+        return steps_until(system, until, self.step_size)
 
     def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
-        t1 = (
-            system.start.time + (snapshot.step + 1) * self.step_size
-        )  # from the counter: no drift of the clock
+        t1 = end_of_step(system, snapshot, self.step_size)
         return _OneStep(self, system, snapshot, t1).done()
 
     def stored_energy(self, system: System, snapshot: Snapshot) -> float:

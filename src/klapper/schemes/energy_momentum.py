@@ -21,19 +21,12 @@ from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
 from klapper.schemes.adaptive_step import adaptive_step, joined
-from klapper.schemes.base import (
-    Snapshot,
-    Step,
-    StepFailed,
-    Stretch,
-    kinetic_energy,
-    listed,
-    snapshot_at_start,
-)
+from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, kinetic_energy, listed, snapshot_at_start
 from klapper.schemes.consistent_start import require_pressed_contacts
 from klapper.schemes.constraint_between import ConstraintForce, ConstraintStep
 from klapper.schemes.constraint_springs import AugmentedLagrange, ConstraintSprings, Penalty
 from klapper.schemes.contact_rounds import ContactRounds, HardContact
+from klapper.schemes.equal_steps import end_of_step, steps_until
 from klapper.schemes.force_between import potential_gradient
 from klapper.schemes.held_contacts import HeldContacts
 from klapper.schemes.implicit_step import ImplicitStep
@@ -67,7 +60,7 @@ class Multipliers:
 
 @listed
 @dataclass(frozen=True)
-class EnergyMomentum:
+class EnergyMomentum(Scheme):
     """Implicit steps for systems with a constant mass matrix.
 
     ``step_size``          h [s]; with ``accuracy`` the largest one
@@ -121,16 +114,11 @@ class EnergyMomentum:
     def steps(self, system: System, until: float) -> int | None:
         if self.accuracy is not None:
             return None
-        return max(int(np.ceil((until - system.start.time) / self.step_size - 1e-6)), 1)
-
-    def stretch(self, system: System) -> Stretch | None:
-        return None
+        return steps_until(system, until, self.step_size)
 
     def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
         if self.accuracy is None:
-            t1 = (
-                system.start.time + (snapshot.step + 1) * self.step_size
-            )  # from the counter: no drift of the clock
+            t1 = end_of_step(system, snapshot, self.step_size)
             done = self._halved(system, snapshot, t1, 1.0)
             return replace(done, after=replace(done.after, step=snapshot.step + 1))
         done, following = adaptive_step(

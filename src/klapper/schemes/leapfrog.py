@@ -21,14 +21,14 @@ from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.options import Option
 from klapper.mechanics.system import System, Tangents
-from klapper.schemes.base import Snapshot, Step, Stretch, listed
+from klapper.schemes.base import Scheme, Snapshot, Step, listed
 from klapper.schemes.moreau import Moreau
 from klapper.schemes.stable_step import stable_step
 
 
 @listed
 @dataclass(frozen=True)
-class Leapfrog:
+class Leapfrog(Scheme):
     """Explicit steps with rigid contact, friction and impact.
 
         M (v⁺ − v) = h f(q + h/2 v) + J Λ,   0 ≤ Λ_N ⟂ v_N⁺ + ε v_N⁻ ≥ 0,   q⁺ = q + h/2 (v + v⁺)
@@ -70,15 +70,9 @@ class Leapfrog:
     def steps(self, system: System, until: float) -> int | None:
         return self._moreau.steps(system, until)
 
-    def stretch(self, system: System) -> Stretch | None:
-        return None
-
     def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
         explicit: Any = _Explicit(system)
         return self._moreau.step(explicit, snapshot, until)
-
-    def stored_energy(self, system: System, snapshot: Snapshot) -> float:
-        return 0.0
 
     def refined(self, factor: float) -> Leapfrog:
         return replace(self, step_size=self.step_size / factor)

@@ -24,15 +24,16 @@ from klapper.complementarity import SOLVERS, ComplementarityError
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System, Tangents
 from klapper.schemes.adaptive_step import joined
-from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch, listed, snapshot_at_start
+from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, Stretch, listed, snapshot_at_start
 from klapper.schemes.energy import spring_energy
+from klapper.schemes.equal_steps import end_of_step, steps_until
 from klapper.schemes.mobility import Inverse
 from klapper.schemes.moreau_step import MoreauStep
 
 
 @listed
 @dataclass(frozen=True)
-class Moreau:
+class Moreau(Scheme):
     """θ time stepping with contact, friction and impact.
 
         M̂ (v⁺ − v) = h f̂ + J Λ,   0 ≤ Λ_N ⟂ v_N⁺ + ε v_N⁻ ≥ 0,   q⁺ = q + h ((1 − θ) v + θ v⁺)       (4.12), (4.13)
@@ -116,7 +117,7 @@ class Moreau:
     def steps(self, system: System, until: float) -> int | None:
         if self.accuracy is not None:
             return None
-        return max(int(np.ceil((until - system.start.time) / self.step_size - 1e-6)), 1)
+        return steps_until(system, until, self.step_size)
 
     def stretch(self, system: System) -> Stretch | None:
         if not self.compiled or self.accuracy is not None or self.impact is not None or self.projection:
@@ -158,7 +159,7 @@ class Moreau:
         if self.accuracy is not None:
             return self._adaptive_step(system, snapshot, until)
         done = self._fixed_step(system, snapshot, self.step_size)
-        time = system.start.time + done.after.step * self.step_size  # from the counter: no drift of the clock
+        time = end_of_step(system, snapshot, self.step_size)
         return replace(done, after=replace(done.after, time=time))
 
     def _adaptive_step(self, system: System, snapshot: Snapshot, until: float) -> Step:

@@ -20,9 +20,10 @@ from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System, Tangents, difference_tangents
 from klapper.schemes.adaptive_step import adaptive_step
-from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch, listed
+from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, listed
 from klapper.schemes.consistent_start import consistent_start, present, require_constant_mass
 from klapper.schemes.direction_slope import direction_slope
+from klapper.schemes.equal_steps import end_of_step, steps_until
 from klapper.schemes.newton import Newton, NotConverged, Residual
 from klapper.schemes.penalty_contact import PenaltyContact, loaded_contacts
 from klapper.schemes.saddle_point import saddle_point
@@ -40,7 +41,7 @@ class Weights(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NewmarkFamily:
+class NewmarkFamily(Scheme):
     """What all methods of the family have in common, see :class:`Newmark`."""
 
     step_size: float
@@ -74,16 +75,11 @@ class NewmarkFamily:
     def steps(self, system: System, until: float) -> int | None:
         if self.accuracy is not None:
             return None
-        return max(int(np.ceil((until - system.start.time) / self.step_size - 1e-6)), 1)
-
-    def stretch(self, system: System) -> Stretch | None:
-        return None
+        return steps_until(system, until, self.step_size)
 
     def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
         if self.accuracy is None:
-            t1 = (
-                system.start.time + (snapshot.step + 1) * self.step_size
-            )  # from the counter: no drift of the clock
+            t1 = end_of_step(system, snapshot, self.step_size)
             return _OneStep(self, system, snapshot, self.step_size, t1).done()
         done, following = adaptive_step(
             lambda before, h: _OneStep(self, system, before, h, before.time + h).done(),

@@ -17,7 +17,7 @@ from klapper.complementarity import SOLVERS
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.system import System
-from klapper.schemes.base import Snapshot, Step, Stretch, snapshot_at_start
+from klapper.schemes.base import Scheme, Snapshot, Step, snapshot_at_start
 from klapper.schemes.force_selection import require_rule
 from klapper.schemes.mobility import Inverse
 from klapper.schemes.mode_decision import Decision, DecisionRules, decide
@@ -30,7 +30,7 @@ from klapper.schemes.touching import Touching
 
 
 @dataclass(frozen=True)
-class Phased:
+class Phased(Scheme):
     """What all methods with phases share: their options and the step. Whoever writes one gives ``name``, ``flow`` and,
     if they differ, ``collide``, ``decide``, ``settings`` and ``citations``.
 
@@ -99,15 +99,6 @@ class Phased:
         modes = Modes.none(system.contacts.tangential, len(system.constraints))
         memory = PhaseMemory(modes, since=system.start.time)
         return replace(snapshot_at_start(system), memory=memory.written())
-
-    def steps(self, system: System, until: float) -> int | None:
-        return None
-
-    def stretch(self, system: System) -> Stretch | None:
-        return None
-
-    def stored_energy(self, system: System, snapshot: Snapshot) -> float:
-        return 0.0
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -17,10 +17,11 @@ from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
 from klapper.schemes.adaptive_step import joined
-from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch, listed, snapshot_at_start
+from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, listed, snapshot_at_start
 from klapper.schemes.consistent_start import require_pressed_contacts
 from klapper.schemes.constraint_between import ConstraintStep
 from klapper.schemes.contact_rounds import ContactRounds, HardContact
+from klapper.schemes.equal_steps import end_of_step, steps_until
 from klapper.schemes.held_contacts import HeldContacts
 from klapper.schemes.implicit_step import Balanced, ImplicitStep
 from klapper.schemes.newton import Newton, NotConverged
@@ -32,7 +33,7 @@ _LEAST = 1e-5  # of stiffness times position: the least force that residuals are
 
 @listed
 @dataclass(frozen=True)
-class QuasiStatic:
+class QuasiStatic(Scheme):
     """Equilibrium after equilibrium, with one- and two-sided constraints and friction.
 
     ``step_size``  [s] of the time that loads and supports depend on
@@ -75,18 +76,12 @@ class QuasiStatic:
         )
 
     def steps(self, system: System, until: float) -> int | None:
-        return max(int(np.ceil((until - system.start.time) / self.step_size - 1e-6)), 1)
-
-    def stretch(self, system: System) -> Stretch | None:
-        return None
+        return steps_until(system, until, self.step_size)
 
     def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
-        t1 = system.start.time + (snapshot.step + 1) * self.step_size
+        t1 = end_of_step(system, snapshot, self.step_size)
         done = self._halved(system, snapshot, t1, 1.0)
         return replace(done, after=replace(done.after, step=snapshot.step + 1))
-
-    def stored_energy(self, system: System, snapshot: Snapshot) -> float:
-        return 0.0
 
     def refined(self, factor: float) -> QuasiStatic:
         return replace(self, step_size=self.step_size / factor)

@@ -26,7 +26,7 @@ from klapper.mechanics.smooth_friction import (
     StickElement,
 )
 from klapper.mechanics.system import System
-from klapper.schemes.base import Snapshot, Step, Stretch, listed, snapshot_at_start
+from klapper.schemes.base import Scheme, Snapshot, Step, listed, snapshot_at_start
 from klapper.schemes.contact_modes import ContactModes
 from klapper.schemes.contact_switches import Switches
 from klapper.schemes.friction_branches import FrictionBranches, friction_branches
@@ -38,7 +38,7 @@ from klapper.schemes.smooth_step import METHODS, Method
 
 @listed
 @dataclass(frozen=True)
-class Regularised:
+class Regularised(Scheme):
     """One model under compliant laws.
 
         M v̇ = f + J_N λ_N(g, ġ) + J_T λ_T(v_T, ρ) + J_B λ_B                         Waltersberger (4.76)-(4.95)
@@ -109,12 +109,6 @@ class Regularised:
         modes, velocity = switches.at_start(start.time, start.position, velocity)
         memory = RegularisedMemory(0.0, np.zeros(len(COUNTS)), modes)
         return replace(start, velocity=velocity, memory=memory.packed())
-
-    def steps(self, system: System, until: float) -> int | None:
-        return None
-
-    def stretch(self, system: System) -> Stretch | None:
-        return None
 
     def stored_energy(self, system: System, snapshot: Snapshot) -> float:
         modes = RegularisedMemory.read(snapshot.memory, system).modes

@@ -24,7 +24,7 @@ from benchmarks.studies.fairness import Window, windowed
 from benchmarks.studies.targets import busy, nothing
 from benchmarks.tables import Table, duration
 from klapper.studies import grid
-from klapper.studies.vielsack import drift
+from klapper.studies.maps.vielsack import drift
 
 CODE = "benchmark"
 FIRST = 20  # points after which workers have started

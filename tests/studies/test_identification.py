@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 import klapper
-from klapper.studies.identification import SPEEDS, Damage, Signals, identify, predicted, recovered, simulated
+from klapper.studies.maps.identification import (
+    SPEEDS,
+    Damage,
+    Signals,
+    identify,
+    predicted,
+    recovered,
+    simulated,
+)
 
 NOISE = 2e-6  # m
 

@@ -7,9 +7,9 @@ import pytest
 
 import klapper
 from klapper.studies import Refine, grid
-from klapper.studies.rotor import clatter, natural_frequencies, shaft
-from klapper.studies.vielsack import drift
-from klapper.studies.wedge import squeal
+from klapper.studies.maps.rotor import clatter, natural_frequencies, shaft
+from klapper.studies.maps.vielsack import drift
+from klapper.studies.maps.wedge import squeal
 
 NAMES = {
     ("I", "III"): "rest",
@@ -112,7 +112,7 @@ def test_the_squeal_map_of_the_wedge_ends_at_cot_alpha(tmp_path: Path) -> None:
 def test_the_clatter_map_ends_where_the_bands_do(tmp_path: Path) -> None:
     """Bisected points against the root finder of the analysis, which refines bands of one rotor."""
     from klapper.analysis.rotor import clatter_bands
-    from klapper.studies.rotor import PLACES, model
+    from klapper.studies.maps.rotor import PLACES, model
 
     study = klapper.study(
         clatter,
@@ -140,7 +140,7 @@ def test_marching_in_time_touches_where_the_map_says(speed: float) -> None:
     from klapper.analysis.rotor import centrifugal_deflection, gravity_response
     from klapper.schemes.moreau import Moreau
     from klapper.simulate import simulate
-    from klapper.studies.rotor import model
+    from klapper.studies.maps.rotor import model
 
     clatters = clatter(speed, 0.9, 1.2)["regime"] == "clatters"
     made = model(0.9, 1.2)
@@ -187,7 +187,7 @@ def test_regimes_need_modes_that_breathe(tmp_path: Path) -> None:
 
     A clamped lamina of thickness h vibrates with 22.373/(2π ℓ²) √(E h²/12ρ); without that mode its joint cannot open.
     """
-    from klapper.studies.rotor import model
+    from klapper.studies.maps.rotor import model
 
     study = klapper.study(
         clatter,

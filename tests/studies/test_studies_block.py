@@ -7,7 +7,7 @@ import pytest
 
 import klapper
 from klapper.studies import grid
-from klapper.studies.block import transition
+from klapper.studies.maps.block import transition
 
 EXACT = 0.1 * 16.0 * 9.81 / 250.0  # μ m g / rate
 STEPS = grid(1e-4, 1e-3, 5, log=True)

@@ -7,7 +7,7 @@ import pytest
 
 from klapper.gallery._single_impact import Oscillator
 from klapper.studies.file import read_study
-from klapper.studies.oscillator import impacts
+from klapper.studies.maps.oscillator import impacts
 
 FILE = """
 map = "impact-oscillator"

@@ -57,7 +57,7 @@ def test_the_maps_of_the_page_are_all_there_are() -> None:
 
     text = PAGE.read_text(encoding="utf-8")
     for name, shipped in MAPS.items():
-        assert f"| `{name}` | `klapper.studies.{shipped.module}.{shipped.name}` |" in text
+        assert f"| `{name}` | `klapper.studies.maps.{shipped.module}.{shipped.name}` |" in text
         assert shipped.function.__name__ == shipped.name
     for image in re.findall(r"\(images/(studies_\w+\.png)\)", text):
         assert (PAGE.parent / "images" / image).stat().st_size > 10_000

@@ -13,7 +13,7 @@ from klapper.studies.errors import StudyError
 
 @dataclass(frozen=True)
 class Map:
-    """A function of this room, by ``module`` and ``name``; ``units`` of its parameters and outputs."""
+    """A function of this folder, by ``module`` and ``name``; ``units`` of its parameters and outputs."""
 
     module: str
     name: str
@@ -22,7 +22,7 @@ class Map:
 
     @property
     def function(self) -> Callable[..., Any]:
-        found: Callable[..., Any] = getattr(import_module(f"klapper.studies.{self.module}"), self.name)
+        found: Callable[..., Any] = getattr(import_module(f"{__name__}.{self.module}"), self.name)
         return found
 
 

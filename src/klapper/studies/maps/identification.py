@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from klapper.studies.errors import StudyError
-from klapper.studies.rotor import LENGTH, model
+from klapper.studies.maps.rotor import LENGTH, model
 
 SPEEDS = (6.0, 8.0, 12.0, 14.0)  # Hz, below and above the critical ones
 SENSORS = (0.25, 0.5, 0.75)  # places in the joint

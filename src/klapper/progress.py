@@ -14,14 +14,14 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-__all__ = ["Bar", "Progress", "Silent", "Tally", "progress_for", "tally_for"]
+__all__ = ["Progress", "ProgressBar", "Silent", "Tally", "progress_for", "tally_for"]
 
 _MOMENT = 1.0  # seconds of work before anything is shown
 _LINE_EVERY = 0.2  # seconds between lines of JSON
 
 
 class Progress(Protocol):
-    """What the time loop tells its progress to: :class:`Bar` on a terminal, :class:`Silent` elsewhere.
+    """What the time loop tells its progress to: :class:`ProgressBar` on a terminal, :class:`Silent` elsewhere.
 
     ``update(now, step, facts)``  the time reached [s], number of the step, "contacts" closed, "drift" of the ledger [J]
 
@@ -78,11 +78,11 @@ class _Lines:
         return None
 
 
-class Bar:
+class ProgressBar:
     """One line on the terminal's error stream, from the second second of work on.
 
-    >>> from klapper.progress import Bar
-    >>> with Bar(start=0.0, until=2.0) as bar:  # nothing is seen of work that takes less than a second
+    >>> from klapper.progress import ProgressBar
+    >>> with ProgressBar(start=0.0, until=2.0) as bar:  # nothing is seen of work that takes less than a second
     ...     bar.update(1.0, 1000, {"contacts": 2, "drift": 1e-12})
     """
 
@@ -132,7 +132,7 @@ class Bar:
         self._bar.start()
 
 
-class Tally(Bar):
+class Tally(ProgressBar):
     """The same line for pieces of work, e.g. the points of a map.
 
     >>> from klapper.progress import Tally
@@ -158,7 +158,7 @@ def progress_for(wanted: bool | None, start: float, until: float) -> Progress:
     >>> type(progress_for(False, 0.0, 2.0)).__name__
     'Silent'
     """
-    return Bar(start, until) if _shown(wanted) else Silent()
+    return ProgressBar(start, until) if _shown(wanted) else Silent()
 
 
 def tally_for(wanted: bool | None, total: int, what: str) -> Tally | Silent:

@@ -22,7 +22,7 @@ ADVANCE = analysis.advancing(BALL, Moreau(1e-2))
         (lambda: analysis.sliding_stability(BALL, None), "law is None"),
         (lambda: analysis.advancing(LinearSystem, Moreau(1e-2)), "system is"),
         (lambda: analysis.advancing(BALL, Moreau), "scheme is"),
-        (lambda: analysis.Section(3), "function of a section is 3"),
+        (lambda: analysis.PoincareSection(3), "function of a section is 3"),
         (
             lambda: analysis.find_attractor(ADVANCE, START, section=None, block=1.0, patience=2.0),
             "section None",

@@ -7,8 +7,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from klapper.analysis.attractor import advancing, find_attractor
+from klapper.analysis.poincare_section import PoincareSection, Stroboscope, order_of_period
 from klapper.analysis.sampled_motion import Advance, Trajectory, extrema
-from klapper.analysis.section import Section, Stroboscope, order_of_period
 from klapper.mechanics import Contact, Harmonic, InvalidModel, LinearSystem, State
 from klapper.schemes import Moreau
 from klapper.simulate import simulate
@@ -22,7 +22,7 @@ def circle(step: float, *, acceleration: bool = True, until: float = 20.0) -> Tr
 
 @pytest.mark.parametrize("rising", [True, False])
 def test_crossings_of_a_circle(rising: bool) -> None:
-    found = Section.coordinate(0, 0.5, rising=rising).returns(circle(0.02))
+    found = PoincareSection.coordinate(0, 0.5, rising=rising).returns(circle(0.02))
     first = np.arcsin(0.5) if rising else np.pi - np.arcsin(0.5)
     expected = np.arange(first, 20.0, 2 * np.pi)
     assert len(found) == len(expected)
@@ -34,7 +34,7 @@ def test_crossings_of_a_circle(rising: bool) -> None:
 @pytest.mark.parametrize(("acceleration", "order"), [(True, 4.0), (False, 3.0)])
 def test_order_of_the_location(acceleration: bool, order: float) -> None:
     """Of a velocity that passes a value: of fourth order with known accelerations, of third without."""
-    section = Section(lambda t, q, v: v[:, 0] - 0.3)
+    section = PoincareSection(lambda t, q, v: v[:, 0] - 0.3)
     first, errors = 2 * np.pi - np.arccos(0.3), []
     for step in (0.4, 0.1):
         found = section.returns(circle(step, acceleration=acceleration, until=600.0)).time
@@ -46,7 +46,7 @@ def test_turning_in_a_jump() -> None:
     """A ball that bounces at t = 1: the jump of its velocity is a return, with the state after it."""
     t = np.array([0.0, 1.0, 1.0, 2.0])
     ball = Trajectory(t, np.array([[1.0], [0.0], [0.0], [0.5]]), np.array([[-1.0], [-1.0], [0.5], [0.5]]))
-    found = Section.turning(0).returns(ball)
+    found = PoincareSection.turning(0).returns(ball)
     assert found.time.tolist() == [1.0]
     assert found.velocity.tolist() == [[0.5]]
 
@@ -101,7 +101,7 @@ def test_limit_cycle_of_van_der_pol() -> None:
     found = find_attractor(
         advance,
         State(0.0, np.array([0.01]), np.zeros(1)),
-        section=Section.coordinate(0),
+        section=PoincareSection.coordinate(0),
         block=30.0,
         patience=300.0,
         tolerance=1e-3,
@@ -156,7 +156,7 @@ def test_period_doubling_of_roessler(parameter: float, order: int | None) -> Non
     found = find_attractor(
         advance,
         State(0.0, start, rate(0.0, start)),
-        section=Section.coordinate(0, rising=False),
+        section=PoincareSection.coordinate(0, rising=False),
         block=300.0,
         patience=1500.0 if order else 600.0,
         tolerance=1e-4,
@@ -173,7 +173,11 @@ def test_period_doubling_of_roessler(parameter: float, order: int | None) -> Non
 def test_rest_and_growth(damping: float, kind: str) -> None:
     advance = integrated(lambda t, y: np.array([y[1], -y[0] - damping * y[1]]), 1)
     found = find_attractor(
-        advance, State(0.0, np.ones(1), np.zeros(1)), section=Section.turning(0), block=10.0, patience=500.0
+        advance,
+        State(0.0, np.ones(1), np.zeros(1)),
+        section=PoincareSection.turning(0),
+        block=10.0,
+        patience=500.0,
     )
     assert found.kind == kind
 
@@ -217,7 +221,7 @@ def simulate_from(system: LinearSystem, found: object) -> Trajectory:
 def test_a_run_has_returns() -> None:
     swing = LinearSystem([1.0], stiffness=[1.0], position=[1.0])
     run = simulate(swing, 20.0, Moreau(1e-3))
-    found = Section.coordinate(0).returns(run)
+    found = PoincareSection.coordinate(0).returns(run)
     assert found.time == pytest.approx(1.5 * np.pi + 2 * np.pi * np.arange(3), abs=1e-5)
 
 
@@ -229,7 +233,7 @@ def test_coordinates_that_only_drift() -> None:
 
     advance = integrated(rate, 2)
     start = State(0.0, np.array([2.0, 0.0]), np.array([0.0, 3.0]))
-    options = {"section": Section.coordinate(0), "block": 40.0, "patience": 80.0, "tolerance": 1e-4}
+    options = {"section": PoincareSection.coordinate(0), "block": 40.0, "patience": 80.0, "tolerance": 1e-4}
     assert find_attractor(advance, start, **options).kind == "not settled"
     found = find_attractor(advance, start, coordinates=[0], **options)
     assert found.period == pytest.approx(6.6632868593, abs=1e-8)
@@ -255,6 +259,6 @@ def test_refusals() -> None:
     with pytest.raises(InvalidModel, match=r"the period is -1\.0"):
         Stroboscope(-1.0)
     with pytest.raises(InvalidModel, match=r"returned the shape \(\), expected"):
-        Section(lambda t, q, v: np.array(1.0)).returns(circle(0.1))
+        PoincareSection(lambda t, q, v: np.array(1.0)).returns(circle(0.1))
     with pytest.raises(InvalidModel, match="at least two are needed"):
-        Section.coordinate(0).returns(Trajectory(np.zeros(1), np.zeros((1, 1)), np.zeros((1, 1))))
+        PoincareSection.coordinate(0).returns(Trajectory(np.zeros(1), np.zeros((1, 1)), np.zeros((1, 1))))

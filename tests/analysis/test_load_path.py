@@ -28,7 +28,7 @@ from klapper.continuum import (
 )
 from klapper.continuum.elements import ELEMENTS, SOLIDS
 from klapper.mechanics import Constraint, FunctionSystem, InvalidModel, LinearSystem, Ramp
-from klapper.schemes import Newton, QuasiStatic
+from klapper.schemes import NewtonIteration, QuasiStatic
 from klapper.simulate import simulate
 
 
@@ -222,7 +222,7 @@ def test_steps_that_fail_are_cut() -> None:
         Support("block", "left", [0]), Support("block", "right", [0]), Support("block", "bottom", [1])
     ]  # fmt: skip
     world = Continuum([body], loads=[Traction("block", "top", (0.0, load))], supports=supports)
-    path = load_path(world, [1.0], newton=Newton(most=6))
+    path = load_path(world, [1.0], newton=NewtonIteration(most=6))
     assert len(path.states) > 1
     assert path.factors[-1] == 1.0
     assert np.all(np.diff(path.factors) > 0.0)

@@ -7,13 +7,13 @@ import pytest
 
 import klapper.bodies.coupled_sliders
 import klapper.bodies.footed_block
-from klapper.bodies import Block, CoupledSliders, Coupling, Halves, rigid_block, split_block
+from klapper.bodies import CoupledSliders, Coupling, FootedBlock, Halves, rigid_block, split_block
 from klapper.mechanics import InvalidModel, Ramp
 from klapper.mechanics.system import difference_tangents
 from klapper.schemes import EventDriven, Moreau, NestedProx
 from klapper.simulate import simulate
 
-BLOCK = Block(0.2, 0.1, 16.0, friction=(0.1, 0.1))
+BLOCK = FootedBlock(0.2, 0.1, 16.0, friction=(0.1, 0.1))
 LOW = Coupling(1e6, 1e6, 1.0, 1.0)
 HIGH = Coupling(1e9, 1e9, 10.0, 10.0)
 BOTH = np.arange(2)
@@ -70,7 +70,7 @@ def test_directions_are_point_velocities_and_forces_are_gradients(system) -> Non
 
 def test_the_coupling_acts_and_reacts() -> None:
     """C3: without weight and load the forces on both halves have no sum, those of the springs no moment either."""
-    system = split_block(Block(0.2, 0.1, 16.0, gravity=0.0), LOW)
+    system = split_block(FootedBlock(0.2, 0.1, 16.0, gravity=0.0), LOW)
     rng = np.random.default_rng(1)
     for _ in range(10):
         q, v = rng.normal(size=6), rng.normal(size=6)
@@ -94,7 +94,7 @@ def test_masses_and_static_start_of_the_halves() -> None:
     np.testing.assert_allclose(high.angular_frequencies, [15811.0, 25000.0, 387298.0], rtol=1e-4)
     assert high.critical_step == pytest.approx(5.16e-6, abs=5e-9)
     with pytest.raises(InvalidModel, match="halves need more"):
-        Halves(Block(1.0, 0.1, 16.0, inertia=0.5), LOW)
+        Halves(FootedBlock(1.0, 0.1, 16.0, inertia=0.5), LOW)
 
 
 @pytest.mark.parametrize("coupling", [LOW, HIGH])
@@ -123,7 +123,7 @@ def test_closed_forms_of_the_block() -> None:
     assert high.saturation_force_of_b == pytest.approx(8.07, abs=0.01)
     np.testing.assert_allclose(high.quasi_static_friction(4.9)[0], 0.1835, atol=5e-5)
     np.testing.assert_allclose(high.quasi_static_friction(10.0), [-1.652, -8.348], atol=5e-4)
-    uneven = Block(0.2, 0.1, 16.0, friction=(0.1, 0.3))
+    uneven = FootedBlock(0.2, 0.1, 16.0, friction=(0.1, 0.3))
     limit = np.array(uneven.friction) * uneven.normal_forces(uneven.slip_force, -uneven.slip_force)
     assert limit.sum() == pytest.approx(uneven.slip_force, rel=1e-12)
     sliding = uneven.smallest_friction(100.0)
@@ -178,8 +178,8 @@ def test_two_sliders_share_by_history() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: Block(0.0, 0.1, 16.0), "width of the block"),
-        (lambda: Block(0.2, 0.1, 16.0, friction=(0.1,)), "friction is"),
+        (lambda: FootedBlock(0.0, 0.1, 16.0), "width of the block"),
+        (lambda: FootedBlock(0.2, 0.1, 16.0, friction=(0.1,)), "friction is"),
         (lambda: Coupling(0.0, 1.0), "stiffness of the coupling"),
         (lambda: rigid_block(BLOCK, load=1.0), "load has shape"),
         (lambda: rigid_block(BLOCK, at=(0.1, 0.04, 0.0)), "overlap"),

@@ -13,14 +13,14 @@ from klapper.complementarity.exact_disc import (
     exact_disc_start,
 )
 from klapper.complementarity.frictional_contact import FrictionalContact
-from klapper.complementarity.newton import Newton
+from klapper.complementarity.newton import SemismoothNewton
 from klapper.complementarity.problem import LinearComplementarity
 
 TOLERANCE = 1e-9
 
 
 def solved(problem, start=None):
-    answer = Newton().attempt(problem, start, TOLERANCE)
+    answer = SemismoothNewton().attempt(problem, start, TOLERANCE)
     assert problem.residuals(answer.x).worst <= TOLERANCE
     return answer.x
 

@@ -13,7 +13,7 @@ from scipy.sparse.linalg import aslinearoperator
 from klapper.complementarity.alart_curnier import AlartCurnier
 from klapper.complementarity.errors import IterationLimit
 from klapper.complementarity.frictional_contact import FrictionalContact
-from klapper.complementarity.newton import Newton
+from klapper.complementarity.newton import SemismoothNewton
 from klapper.complementarity.problem import (
     LinearComplementarity,
     MixedComplementarity,
@@ -25,9 +25,9 @@ TOLERANCE = 1e-9
 
 
 def solved(problem, start=None):
-    """The answer of Newton, which must satisfy the problem by the problem's own measure."""
-    assert Newton().obstacle(problem) == ""
-    answer = Newton().attempt(problem, start, TOLERANCE)
+    """The answer of SemismoothNewton, which must satisfy the problem by the problem's own measure."""
+    assert SemismoothNewton().obstacle(problem) == ""
+    answer = SemismoothNewton().attempt(problem, start, TOLERANCE)
     assert problem.residuals(answer.x).worst <= TOLERANCE
     return answer
 
@@ -175,7 +175,7 @@ class TestLinear:
     def test_unsolvable_problem_is_reported(self):
         contradiction = LinearComplementarity([[0.0, -1.0], [1.0, 0.0]], [-1.0, -1.0])  # −x₂ ≥ 1 with x₂ ≥ 0
         with pytest.raises(IterationLimit, match=r"Newton: residual .* iterations, wanted 1e-09; "):
-            Newton().attempt(contradiction, None, TOLERANCE)
+            SemismoothNewton().attempt(contradiction, None, TOLERANCE)
 
     def test_bad_start_does_not_mislead(self):
         matrix, offset = positive_definite(np.random.default_rng(3), 10), -np.ones(10)
@@ -274,7 +274,7 @@ class TestNonlinear:
     def test_advice_when_it_fails(self):
         without_zero = NonlinearComplementarity(lambda x: x**2 + 1.0, lambda x: np.diag(2 * x), 1, free=1)
         with pytest.raises(IterationLimit, match="give a start near the solution"):
-            Newton().attempt(without_zero, None, TOLERANCE)
+            SemismoothNewton().attempt(without_zero, None, TOLERANCE)
 
 
 class TestContact:
@@ -474,7 +474,7 @@ class TestContact:
                 generator, contacts, motions, generator.uniform(0.1, 1.0), dimension=dimension
             )
             try:
-                answer = Newton().attempt(contact, None, TOLERANCE)
+                answer = SemismoothNewton().attempt(contact, None, TOLERANCE)
             except IterationLimit:
                 unsolved += 1
                 continue
@@ -505,16 +505,16 @@ class TestContact:
 
     def test_obstacles(self):
         contact = FrictionalContact(np.eye(3), [-1.0, 0.2, 0.0], friction=0.5, polygon=8)
-        assert "lemke" in Newton().obstacle(contact)
+        assert "lemke" in SemismoothNewton().obstacle(contact)
         operator = FrictionalContact(aslinearoperator(np.eye(3)), [-1.0, 0.2, 0.0], friction=0.5)
-        assert "prox" in Newton().obstacle(operator)
-        assert "str" in Newton().obstacle("a block on a plane")
+        assert "prox" in SemismoothNewton().obstacle(operator)
+        assert "str" in SemismoothNewton().obstacle("a block on a plane")
 
     def test_unstoppable_approach_is_reported(self):
         """An immovable pair that approaches: no force changes its velocity."""
         contact = FrictionalContact(np.diag([0.0, 1.0, 1.0]), [-1.0, 0.5, 0.0], friction=0.5)
         with pytest.raises(IterationLimit, match=r"Newton: residual .*, wanted 1e-09; the contact forces"):
-            Newton().attempt(contact, None, TOLERANCE)
+            SemismoothNewton().attempt(contact, None, TOLERANCE)
 
 
 def test_structurally_singular_newton_matrices_are_recognised():

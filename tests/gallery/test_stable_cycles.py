@@ -10,7 +10,7 @@ from scipy.linalg import expm
 from scipy.optimize import brentq, fsolve
 
 from klapper.analysis import periodic_motion
-from klapper.analysis.section import Section
+from klapper.analysis.poincare_section import PoincareSection
 from klapper.analysis.shaken_incline import stationary_drift
 from klapper.gallery._rotor import Shaft
 from klapper.gallery._sliding_flow import SlidingFlow
@@ -153,7 +153,7 @@ def test_compliant_wedge():
 
     def at_section(position, velocity):
         start = State(0.0, position, velocity)
-        section = Section(lambda t, q, v: flow.gaps(q)[:, one.loaded] - below, rising=False)
+        section = PoincareSection(lambda t, q, v: flow.gaps(q)[:, one.loaded] - below, rising=False)
         time = float(section.returns(flow.advance(start, 1.5 * end.period)).time[0])
         for _ in range(4):
             motion = flow.advance(start, time)

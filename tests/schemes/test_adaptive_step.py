@@ -8,7 +8,15 @@ from scipy.integrate import solve_ivp
 
 from klapper.continuum import Continuum, NeoHooke, Solid, annulus, rigid_velocity
 from klapper.mechanics import FunctionSystem, InvalidModel
-from klapper.schemes import EnergyMomentum, GeneralisedAlpha, Newmark, Newton, Snapshot, Step, StepFailed
+from klapper.schemes import (
+    EnergyMomentum,
+    GeneralisedAlpha,
+    Newmark,
+    NewtonIteration,
+    Snapshot,
+    Step,
+    StepFailed,
+)
 from klapper.schemes.adaptive_step import adaptive_step
 from klapper.simulate import SimulationFailed, simulate
 
@@ -89,7 +97,7 @@ def test_steps_that_fail_are_halved() -> None:
 def test_a_newton_method_that_needs_short_steps_gets_them() -> None:
     solid = Solid("ring", annulus(0.8, 1.0, (1, 12)), NeoHooke(1e5, 0.3), density=1000.0)
     world = Continuum([solid], velocity={"ring": rigid_velocity(solid, (1.0, 0.5), 5.0)})
-    few = Newton(most=2, tolerance=1e-9)
+    few = NewtonIteration(most=2, tolerance=1e-9)
     with pytest.raises(SimulationFailed, match="was not solved"):
         simulate(world, 0.1, Newmark(0.05, newton=few))
     run = simulate(world, 0.1, Newmark(0.05, newton=few, accuracy=1.0))

@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 
 from klapper.continuum import Continuum, NeoHooke, SaintVenantKirchhoff, Solid, Support, block, rigid_velocity
 from klapper.mechanics import Constraint, FunctionSystem
-from klapper.schemes import EnergyMomentum, GeneralisedAlpha, Newmark, Newton, Penalty, stable_step
+from klapper.schemes import EnergyMomentum, GeneralisedAlpha, Newmark, NewtonIteration, Penalty, stable_step
 from klapper.schemes.constraint_between import ConstraintStep
 from klapper.schemes.newton import Residual
 from klapper.simulate import simulate
@@ -132,13 +132,13 @@ class _Recorder:
 def test_newtons_method_converges_quadratically(scheme, monkeypatch) -> None:
     """The tangents are exact: the number of right digits doubles until rounding."""
     recorders = []
-    solve = Newton.solve
+    solve = NewtonIteration.solve
 
     def watched(self, equations, start, capped):
         recorders.append(_Recorder(equations))
         return solve(self, recorders[-1], start, capped)
 
-    monkeypatch.setattr(Newton, "solve", watched)
+    monkeypatch.setattr(NewtonIteration, "solve", watched)
     simulate(flying_block(spin=8.0), 0.09, scheme)
     for recorder in recorders:
         sizes = np.array([size for size in recorder.seen if size > 1e-13])

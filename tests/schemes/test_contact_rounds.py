@@ -26,7 +26,7 @@ from klapper.schemes.base import StepFailed
 from klapper.schemes.contact_rounds import ContactRounds
 from klapper.schemes.contact_trial import Trial
 from klapper.schemes.held_contacts import FORWARD, OPEN, STICK, GapTargets, HeldContacts
-from klapper.schemes.newton import Newton
+from klapper.schemes.newton import NewtonIteration
 from klapper.simulate import SimulationFailed, simulate
 
 
@@ -184,7 +184,7 @@ def test_the_answer_does_not_depend_on_the_partners_that_were_tried_first(monkey
 @pytest.mark.parametrize("energy", ["consistent", "gradient"])
 def test_newtons_method_converges_quadratically_with_closed_contacts(kind, energy, monkeypatch):
     """Hesch (B.13)-(B.33), corrected: with a wrong tangent the number of right digits would not double."""
-    histories, solve = [], Newton.solve
+    histories, solve = [], NewtonIteration.solve
 
     class Recorder:
         def __init__(self, inner):
@@ -202,8 +202,10 @@ def test_newtons_method_converges_quadratically_with_closed_contacts(kind, energ
             histories.append([*recorder.seen, found[2]])
         return found
 
-    monkeypatch.setattr(Newton, "solve", watched)
-    scheme = EnergyMomentum(2e-3, contact=HardContact(energy), newton=Newton(line_search=False, reuse=0.0))
+    monkeypatch.setattr(NewtonIteration, "solve", watched)
+    scheme = EnergyMomentum(
+        2e-3, contact=HardContact(energy), newton=NewtonIteration(line_search=False, reuse=0.0)
+    )
     simulate(rings(kind, friction=0.3), 0.03, scheme, progress=False)
     later = [
         seen[1:] for seen in histories
@@ -248,7 +250,7 @@ def test_gaps_are_not_held_where_parts_overlap_at_the_start():
     deep = replace(start, position=start.position + 0.01 * world.start.velocity)
     for energy in ("consistent", "gradient"):
         rounds = ContactRounds(
-            HardContact(energy), world, deep, 2e-3, 2e-3, "between", Newton(), lambda contacts: None
+            HardContact(energy), world, deep, 2e-3, 2e-3, "between", NewtonIteration(), lambda contacts: None
         )
         pairing = rounds._paired(deep.position)
         k = len(pairing.which)

@@ -22,7 +22,7 @@ from klapper.schemes import (
     HardContact,
     Moreau,
     Multipliers,
-    Newton,
+    NewtonIteration,
     Penalty,
 )
 from klapper.simulate import SimulationFailed, simulate
@@ -256,5 +256,5 @@ def test_what_it_cannot_treat_is_refused() -> None:
 def test_a_step_that_is_not_solved_says_so_and_keeps_the_run() -> None:
     world = ring(NeoHooke(1e5, 0.3))
     with pytest.raises(SimulationFailed, match=r"was not solved.*smaller step") as failed:
-        simulate(world, 1.0, EnergyMomentum(0.05, newton=Newton(most=2)))
+        simulate(world, 1.0, EnergyMomentum(0.05, newton=NewtonIteration(most=2)))
     assert len(failed.value.run.time) >= 1

@@ -8,7 +8,7 @@ import pytest
 
 import klapper.schemes.nested_prox
 from klapper.analysis.iteration_history import iteration_history
-from klapper.bodies import Block, Coupling, rigid_block, split_block
+from klapper.bodies import Coupling, FootedBlock, rigid_block, split_block
 from klapper.complementarity.prox import global_factor
 from klapper.mechanics import (
     Constraint,
@@ -21,12 +21,12 @@ from klapper.mechanics import (
     Ramp,
     Stribeck,
 )
-from klapper.schemes import Functional, Moreau, NestedProx, PseudoInverse, StepFailed
+from klapper.schemes import FunctionalFriction, Moreau, NestedProx, PseudoInverseFriction, StepFailed
 from klapper.schemes.nested_iteration import Counter
 from klapper.schemes.nested_step import NestedStep
 from klapper.simulate import SimulationFailed, simulate
 
-BLOCK = Block(0.2, 0.1, 16.0, friction=(0.1, 0.1))
+BLOCK = FootedBlock(0.2, 0.1, 16.0, friction=(0.1, 0.1))
 LOW = Coupling(1e6, 1e6, 1.0, 1.0)
 
 
@@ -41,7 +41,10 @@ def ramp(start: float = 0.0, rate: float = 250.0) -> Ramp:
         {"friction": "pinv", "projection": "thesis"},
         {"friction": "pinv-redistributed"},
         {"friction": "functional-2", "projection": "thesis"},
-        {"friction": Functional(3, stiffness=(1.0, 3.0), preload=(0.2, -0.2)), "projection": "thesis"},
+        {
+            "friction": FunctionalFriction(3, stiffness=(1.0, 3.0), preload=(0.2, -0.2)),
+            "projection": "thesis",
+        },
         {"friction": "functional-3", "start": "previous"},
         {"start": ((0.0, -500.0), (0.0, 500.0)), "weights": (1.0, 0.5)},
         {"integrator": "implicit"},
@@ -194,7 +197,12 @@ def test_dependent_friction_of_three_feet() -> None:
         ],
     )
     found = {}
-    for friction in ("prox", "functional-3", "pinv-redistributed", Functional(3, stiffness=(1.0, 1.0, 2.0))):
+    for friction in (
+        "prox",
+        "functional-3",
+        "pinv-redistributed",
+        FunctionalFriction(3, stiffness=(1.0, 1.0, 2.0)),
+    ):
         run = simulate(
             system, 0.002, NestedProx(1e-4, friction=friction, max_rounds=200, max_iterations=2000)
         )
@@ -203,7 +211,7 @@ def test_dependent_friction_of_three_feet() -> None:
         assert run.forces[-1, :, 1].sum() == pytest.approx(-10.0, abs=1e-3)
     np.testing.assert_allclose(found["functional-3"][:, 1], -10 / 3, atol=1e-3)
     np.testing.assert_allclose(found["prox"][:, 1], -10 / 3, atol=1e-3)
-    weighted = found[str(Functional(3, stiffness=(1.0, 1.0, 2.0)))][:, 1]
+    weighted = found[str(FunctionalFriction(3, stiffness=(1.0, 1.0, 2.0)))][:, 1]
     np.testing.assert_allclose(weighted, [-2.5, -2.5, -5.0], atol=1e-3)
 
 
@@ -270,11 +278,13 @@ def test_reductions_of_r_rescue_the_iteration() -> None:
         (lambda: NestedProx(1e-3, reduction=1.0), "reduction is 1"),
         (lambda: NestedProx(1e-3, max_rounds=0), "max_rounds is 0"),
         (lambda: NestedProx(1e-3, friction="pinv", integrator="implicit"), "needs the forces at the middle"),
-        (lambda: Functional(4), "ansatz is 4"),
-        (lambda: Functional(3, stiffness=(1.0, 0.0)), "stiffness is 0"),
+        (lambda: FunctionalFriction(4), "ansatz is 4"),
+        (lambda: FunctionalFriction(3, stiffness=(1.0, 0.0)), "stiffness is 0"),
         (lambda: NestedProx(1e-3, weights=(1.0,)).init(rigid_block(BLOCK)), "weights has 1 entries"),
         (
-            lambda: NestedProx(1e-3, friction=Functional(3, stiffness=(1.0,) * 3)).init(rigid_block(BLOCK)),
+            lambda: NestedProx(1e-3, friction=FunctionalFriction(3, stiffness=(1.0,) * 3)).init(
+                rigid_block(BLOCK)
+            ),
             "stiffness has 3 entries",
         ),
         (
@@ -333,7 +343,7 @@ def test_contacts_without_friction_have_no_strategy() -> None:
 
 
 def test_settings_and_docstring() -> None:
-    settings = NestedProx(1e-4, friction=PseudoInverse(redistribute=True)).settings
-    assert settings["friction"] == "PseudoInverse(redistribute=True)"
+    settings = NestedProx(1e-4, friction=PseudoInverseFriction(redistribute=True)).settings
+    assert settings["friction"] == "PseudoInverseFriction(redistribute=True)"
     assert NestedProx(1e-4).refined(4.0).step_size == 2.5e-5
     assert doctest.testmod(klapper.schemes.nested_prox).failed == 0

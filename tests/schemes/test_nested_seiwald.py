@@ -10,14 +10,14 @@ import pytest
 
 from klapper.analysis.iteration_history import iteration_history
 from klapper.analysis.slip_onset import SlipOnset, slip_onset
-from klapper.bodies import Block, Coupling, Halves, rigid_block, split_block
+from klapper.bodies import Coupling, FootedBlock, Halves, rigid_block, split_block
 from klapper.complementarity.selection.two_contacts import water_filling
 from klapper.mechanics import Ramp
 from klapper.results import SLIP, STICK, Run
-from klapper.schemes import Functional, NestedProx
+from klapper.schemes import FunctionalFriction, NestedProx
 from klapper.simulate import SimulationFailed, simulate
 
-BLOCK = Block(0.2, 0.1, 16.0, friction=(0.1, 0.1))
+BLOCK = FootedBlock(0.2, 0.1, 16.0, friction=(0.1, 0.1))
 LOW = Coupling(1e6, 1e6, 1.0, 1.0)
 HIGH = Coupling(1e9, 1e9, 10.0, 10.0)
 RAMP = Ramp(np.zeros(3), [250.0, 0.0, 0.0])
@@ -274,7 +274,7 @@ def test_shares_by_stiffness_in_one_body() -> None:
     """The strategy "compliant" gives the one body the friction of the halves, locked-in pair included."""
     halves = Halves(BLOCK, HIGH)
     pair = halves.locked_in_friction
-    run, _ = ramped(thesis(Functional(3, stiffness=halves.foot_stiffnesses, preload=(pair, -pair))))
+    run, _ = ramped(thesis(FunctionalFriction(3, stiffness=halves.foot_stiffnesses, preload=(pair, -pair))))
     push = 250.0 * (run.time[1:] - 0.5e-4)
     np.testing.assert_allclose(run.forces[1:, :, 1], halves.quasi_static_friction(push), atol=1e-3)
 

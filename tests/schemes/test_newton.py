@@ -5,7 +5,7 @@ import pytest
 
 from klapper.continuum import Continuum, NeoHooke, Solid, annulus, rigid_velocity
 from klapper.mechanics import InvalidModel
-from klapper.schemes import EnergyMomentum, Newmark, Newton
+from klapper.schemes import EnergyMomentum, Newmark, NewtonIteration
 from klapper.schemes.newton import NotConverged, Residual
 from klapper.schemes.sparse_factor import SingularMatrix
 from klapper.simulate import simulate
@@ -26,17 +26,17 @@ class Arctan:
 
 
 def test_a_line_search_reaches_what_full_corrections_do_not() -> None:
-    found, _, residual = Newton().solve(Arctan(), np.array([3.0]), 1)
+    found, _, residual = NewtonIteration().solve(Arctan(), np.array([3.0]), 1)
     assert abs(found[0]) < 1e-10
     assert residual < 1e-10
     with pytest.raises(NotConverged, match=r"after 30 rounds|singular"), np.errstate(all="ignore"):
-        Newton(line_search=False).solve(Arctan(), np.array([3.0]), 1)
+        NewtonIteration(line_search=False).solve(Arctan(), np.array([3.0]), 1)
 
 
 def test_corrections_are_capped() -> None:
     """With steps of at most 0.5 the full corrections converge, too, and none is longer."""
     equations = Arctan()
-    found, _, _ = Newton(line_search=False, largest=0.5).solve(equations, np.array([3.0]), 1)
+    found, _, _ = NewtonIteration(line_search=False, largest=0.5).solve(equations, np.array([3.0]), 1)
     assert abs(found[0]) < 1e-10
     assert np.abs(np.diff(equations.seen)).max() <= 0.5 * (1.0 + 1e-12)
     assert np.abs(np.diff(equations.seen)).max() == pytest.approx(0.5)
@@ -52,9 +52,9 @@ def test_only_coordinates_are_capped() -> None:
         def inverse(self, x: np.ndarray):
             return lambda right: right / np.array([1.0, 1e6])
 
-    _, rounds, _ = Newton(largest=2.0).solve(Linear(), np.zeros(2), 1)
+    _, rounds, _ = NewtonIteration(largest=2.0).solve(Linear(), np.zeros(2), 1)
     assert rounds <= 2
-    _, rounds, _ = Newton(largest=0.25).solve(Linear(), np.zeros(2), 1)
+    _, rounds, _ = NewtonIteration(largest=0.25).solve(Linear(), np.zeros(2), 1)
     assert rounds >= 4
 
 
@@ -71,7 +71,7 @@ class Walled(Arctan):
 
 def test_places_that_make_no_sense_are_stepped_back_from() -> None:
     equations = Walled()
-    found, _, _ = Newton(line_search=False).solve(equations, np.array([5.0]), 1)
+    found, _, _ = NewtonIteration(line_search=False).solve(equations, np.array([5.0]), 1)
     assert found[0] == pytest.approx(np.exp(-1.0), rel=1e-10)
     assert min(equations.seen) < 0.0
 
@@ -82,7 +82,7 @@ def test_singular_equations_are_told() -> None:
             raise SingularMatrix("no inverse")
 
     with pytest.raises(NotConverged, match="singular"):
-        Newton().solve(Singular(), np.array([1.0]), 1)
+        NewtonIteration().solve(Singular(), np.array([1.0]), 1)
 
 
 class Counted(Arctan):
@@ -101,7 +101,7 @@ class Counted(Arctan):
 @pytest.mark.parametrize(("reuse", "fewer"), [(0.0, False), (0.05, True)])
 def test_a_derivative_serves_again_while_the_residual_falls_fast(reuse: float, fewer: bool) -> None:
     equations = Counted()
-    found, rounds, residual = Newton(reuse=reuse).solve(equations, np.array([0.5]), 1)
+    found, rounds, residual = NewtonIteration(reuse=reuse).solve(equations, np.array([0.5]), 1)
     assert found[0] == pytest.approx(np.arcsinh(1.0), abs=1e-15)
     assert residual < 1e-15
     assert (equations.asked < rounds) is fewer
@@ -110,7 +110,7 @@ def test_a_derivative_serves_again_while_the_residual_falls_fast(reuse: float, f
 def test_a_derivative_that_no_longer_helps_is_found_anew() -> None:
     """From far away the derivative of the start would need thousands of rounds."""
     equations = Counted()
-    found, rounds, _ = Newton(reuse=0.5, line_search=False).solve(equations, np.array([6.0]), 1)
+    found, rounds, _ = NewtonIteration(reuse=0.5, line_search=False).solve(equations, np.array([6.0]), 1)
     assert found[0] == pytest.approx(np.arcsinh(1.0), abs=1e-14)
     assert 1 < equations.asked <= rounds
 
@@ -130,7 +130,7 @@ class Stiff(Arctan):
 
 
 def test_a_residual_that_the_last_digit_makes_is_taken_and_told() -> None:
-    found, _, residual = Newton().solve(Stiff(2e8), np.array([1.4]), 1)
+    found, _, residual = NewtonIteration().solve(Stiff(2e8), np.array([1.4]), 1)
     assert found[0] == pytest.approx(np.sqrt(2.0), rel=4e-16)
     assert 1e-8 < residual < 1e-6
 
@@ -143,7 +143,7 @@ def test_a_residual_that_the_last_digit_does_not_make_is_refused() -> None:
             return lambda right: 1e-20 * right
 
     with pytest.raises(NotConverged, match="below the rounding of the coordinates"):
-        Newton().solve(TooStiff(1.0, 1e-7), np.array([np.sqrt(2.0)]), 1)
+        NewtonIteration().solve(TooStiff(1.0, 1e-7), np.array([np.sqrt(2.0)]), 1)
 
 
 def test_a_line_search_that_gets_nowhere_gives_up() -> None:
@@ -159,7 +159,7 @@ def test_a_line_search_that_gets_nowhere_gives_up() -> None:
 
     equations = Unsolvable()
     with pytest.raises(NotConverged, match=r"the residual stays at 1\.0e"):
-        Newton(most=1000).solve(equations, np.array([0.1]), 1)
+        NewtonIteration(most=1000).solve(equations, np.array([0.1]), 1)
     assert equations.asked < 30
 
 
@@ -169,7 +169,7 @@ def test_a_step_that_fails_from_its_prediction_begins_anew(scheme, monkeypatch: 
     solid = Solid("ring", annulus(0.8, 1.0, (1, 12)), NeoHooke(1e5, 0.3), density=1000.0)
     world = Continuum([solid], velocity={"ring": rigid_velocity(solid, (1.0, 0.5), 5.0)})
     wanted = simulate(world, 0.04, scheme(0.01)).position
-    solve, starts = Newton.solve, []
+    solve, starts = NewtonIteration.solve, []
 
     def second(self, equations, start, capped):
         starts.append(start)
@@ -177,7 +177,7 @@ def test_a_step_that_fails_from_its_prediction_begins_anew(scheme, monkeypatch: 
             raise NotConverged("not from here")
         return solve(self, equations, start, capped)
 
-    monkeypatch.setattr(Newton, "solve", second)
+    monkeypatch.setattr(NewtonIteration, "solve", second)
     found = simulate(world, 0.04, scheme(0.01)).position
     assert len(starts) == 8
     assert np.abs(starts[2] - starts[3]).max() > 1e-6
@@ -195,4 +195,4 @@ def test_a_step_that_fails_from_its_prediction_begins_anew(scheme, monkeypatch: 
 )
 def test_bad_choices_are_refused(given: dict, words: str) -> None:
     with pytest.raises(InvalidModel, match=words):
-        Newton(**given)
+        NewtonIteration(**given)

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
-from klapper.mechanics.contact_table import Laws
+from klapper.mechanics.contact_table import ContactLaws
 from klapper.schemes.regularised_phase import rough_contacts
 
 
 def laws(friction, limit):
     k = len(limit)
-    return Laws(np.ones(k, dtype=bool), np.zeros(k), friction, np.array(limit), np.ones(k))
+    return ContactLaws(np.ones(k, dtype=bool), np.zeros(k), friction, np.array(limit), np.ones(k))
 
 
 @pytest.mark.parametrize("form", [np.asarray, np.diag, lambda mu: sparse.csr_array(np.diag(mu))])

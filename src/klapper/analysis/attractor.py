@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from klapper.analysis.closed_orbit import CONVERGED, Orbit
+from klapper.analysis.poincare_section import PoincareSection, Returns, Stroboscope, order_of_period
 from klapper.analysis.sampled_motion import Advance, Motion, Quantity, extrema
-from klapper.analysis.section import Returns, Section, Stroboscope, order_of_period
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import State, System, require_system
 from klapper.schemes.base import Scheme, require_scheme
@@ -87,7 +87,7 @@ def find_attractor(
     advance: Advance,
     start: State,
     *,
-    section: Section | Stroboscope,
+    section: PoincareSection | Stroboscope,
     block: float,
     patience: float,
     tolerance: float = 1e-6,
@@ -102,7 +102,7 @@ def find_attractor(
 
     ``advance``      function (state, until) → motion; :func:`advancing` makes one of a system and a scheme
     ``start``        where to begin, e.g. near a stationary state that is not stable
-    ``section``      :class:`Section` or :class:`Stroboscope`
+    ``section``      :class:`PoincareSection` or :class:`Stroboscope`
     ``block``        [s] after which to look; several returns should fall into it
     ``patience``     [s] after which to give up
     ``tolerance``    of repeating return points, relative to the size of the motion in the block
@@ -116,18 +116,18 @@ def find_attractor(
     ``report``       called with one sentence after every block
 
     >>> import numpy as np
-    >>> from klapper.analysis import Section, Trajectory, find_attractor
+    >>> from klapper.analysis import PoincareSection, Trajectory, find_attractor
     >>> from klapper.mechanics import State
     >>> decay = lambda s, until: Trajectory(np.array([s.time, until]), *(np.array([x, x * np.exp(s.time - until)])
     ...     for x in (s.position, s.velocity)))
-    >>> find_attractor(decay, State(0.0, np.ones(1), np.ones(1)), section=Section.coordinate(0), block=1.0,
+    >>> find_attractor(decay, State(0.0, np.ones(1), np.ones(1)), section=PoincareSection.coordinate(0), block=1.0,
     ...     patience=100.0).kind
     'rest'
     """
     if not callable(advance) or not hasattr(section, "returns") or not isinstance(start, State):
         raise InvalidModel(
             f"advance is {advance!r}, start {start!r} and section {section!r}; give advancing(system, scheme), a State "
-            f"such as system.start, and a Section or a Stroboscope."
+            f"such as system.start, and a PoincareSection or a Stroboscope."
         )
     if not (0.0 < block <= patience):
         raise InvalidModel(
@@ -185,7 +185,7 @@ class _Search:
     """State of a search: where the motion is, what it returned to, how large it was."""
 
     advance: Advance
-    section: Section | Stroboscope
+    section: PoincareSection | Stroboscope
     tolerance: float
     most: int
     columns: np.ndarray

@@ -19,8 +19,8 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sparse
 
+from klapper.complementarity.dense import dense
 from klapper.mechanics.acceleration import AccelerationProblem
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System, require_system
@@ -33,11 +33,11 @@ _WORDS = {"stick": "sticks", "+": "slides +", "-": "slides −", "open": "opens"
 
 
 @dataclass(frozen=True, eq=False)
-class Branch:
+class PossibleMotion:
     """One kind of solution: what every contact does, for which loads it exists, and what its forces may be.
 
     ``states``          what every friction patch does: "stick", "+", "-" (sense of sliding) or "open"
-    ``factors``         least and greatest load factor for which the branch exists; infinite where there is no bound
+    ``factors``         least and greatest load factor for which it exists; infinite where there is no bound
     ``exists``          whether it exists under the given load, s = 1
     ``lower``, ``upper`` bounds of the contact forces (λ_N, λ_T, λ_B) [N] under the given load; nan if it does not exist
     ``acceleration``    v̇ (n,) of one solution under the given load; nan if it does not exist
@@ -61,7 +61,7 @@ class Branch:
 
     @property
     def margin(self) -> float:
-        """The load may grow by this factor before the branch ends; infinite if it never does."""
+        """The load may grow by this factor before it ends; infinite if it never does."""
         return self.factors[1]
 
 
@@ -85,12 +85,12 @@ class Coexistence:
     """
 
     problem: AccelerationProblem
-    rest: Branch
-    sliding: tuple[Branch, ...]
+    rest: PossibleMotion
+    sliding: tuple[PossibleMotion, ...]
     tried: int
 
     @property
-    def moving(self) -> tuple[Branch, ...]:
+    def moving(self) -> tuple[PossibleMotion, ...]:
         """The sliding branches that exist under the given load."""
         return tuple(branch for branch in self.sliding if branch.exists)
 
@@ -246,14 +246,14 @@ class _Programs:
                 bounds.append(inside * self.problem.limit[patch] / self.unit)
         return np.array(rows).reshape(-1, self.size), np.array(bounds)
 
-    def rest(self) -> Branch:
+    def rest(self) -> PossibleMotion:
         """The branch on which every contact sticks and nothing accelerates."""
         equations, cones = _Rows(*self.balance).scaled(), _Rows(*self.friction_cones())
         factors = self._factors(equations, cones)
         branch = self._branch(("stick",) * self.problem.patches, factors, equations, cones)
         return replace(branch, acceleration=0.0 * branch.acceleration)
 
-    def sliding(self, states: tuple[str, ...]) -> Branch | None:
+    def sliding(self, states: tuple[str, ...]) -> PossibleMotion | None:
         """The branch of one candidate, or None if it has no motion under any load factor.
 
         A motion is an acceleration of at least ε. The value of a linear program is a piecewise linear function of ε, so
@@ -331,17 +331,19 @@ class _Programs:
 
     def _branch(
         self, states: tuple[str, ...], factors: tuple[float, float], equations: _Rows, inequalities: _Rows
-    ) -> Branch:
+    ) -> PossibleMotion:
         here = [*self._signs()[:-1], (1.0, 1.0)]
         x = _point(equations, inequalities, here)
         if x is None:
             nothing = np.full(self.size - 1, np.nan)
-            return Branch(states, factors, False, nothing, nothing, np.full(self.problem.size, np.nan))
+            return PossibleMotion(
+                states, factors, False, nothing, nothing, np.full(self.problem.size, np.nan)
+            )
         rows = np.eye(self.size)[:-1]
         lower = np.array([_least(row, equations, inequalities, here) for row in rows], dtype=float)
         upper = -np.array([_least(-row, equations, inequalities, here) for row in rows], dtype=float)
         acceleration = self.accelerations[0] @ x + self.accelerations[1]
-        return Branch(states, factors, True, lower * self.unit, upper * self.unit, acceleration)
+        return PossibleMotion(states, factors, True, lower * self.unit, upper * self.unit, acceleration)
 
 
 @dataclass(frozen=True, eq=False)
@@ -438,7 +440,7 @@ def _at_start(system: System) -> AccelerationProblem:
     which = near[np.isnan(gaps) | (gaps <= CLOSED)]
     laws, directions = system.contacts.laws(which), system.directions(t, q, which)
     pressing = np.flatnonzero(laws.normal)
-    friction = _dense(laws.friction) if np.ndim(laws.friction) == 2 else np.diag(laws.friction)
+    friction = laws.friction_matrix
     names = [system.contacts.name(int(i)) for i in which]
     v = np.zeros(len(system.velocities))
     bilateral = system.constraint_directions(t, q)[0] if system.constraints else None
@@ -448,8 +450,8 @@ def _at_start(system: System) -> AccelerationProblem:
     return AccelerationProblem(
         system.mass(q),
         system.force(t, q, v),
-        normal=_dense(directions.normal)[:, pressing],
-        tangential=_dense(directions.tangential)[:, columns] if len(rough) else None,
+        normal=dense(directions.normal)[:, pressing],
+        tangential=dense(directions.tangential)[:, columns] if len(rough) else None,
         sliding_velocity=np.zeros((len(rough), d)) if len(rough) else None,
         friction=friction[np.ix_(rough, pressing)] if len(rough) else 0.0,
         limit=laws.limit[rough] if len(rough) else 0.0,
@@ -458,10 +460,6 @@ def _at_start(system: System) -> AccelerationProblem:
         tangential_names=[names[i] for i in rough] if len(rough) else None,
         bilateral_names=system.constraints or None,
     )
-
-
-def _dense(matrix: Any) -> np.ndarray:
-    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix, dtype=float)
 
 
 def _range(factors: tuple[float, float]) -> str:

@@ -19,8 +19,7 @@ import numpy as np
 import scipy.sparse as sparse
 
 from klapper.analysis.stationary_state import StationaryState
-from klapper.mechanics.contact_table import Laws
-from klapper.mechanics.contacts import FrictionElement
+from klapper.mechanics.contact_table import ContactLaws
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.schemes.base import SLIP, STICK
@@ -195,7 +194,7 @@ class ContactState:
         )
         return self.sliding_tangents @ directions
 
-    def _laws(self, factor: float) -> Laws:
+    def _laws(self, factor: float) -> ContactLaws:
         """The laws at the sliding speeds of the state times ``factor``."""
         speeds = np.zeros(self.system.contacts.count)
         speeds[self.sliding] = factor * np.linalg.norm(self.sliding_velocity, axis=1)
@@ -250,13 +249,7 @@ def numbers_of(system: LinearSystem, given: Iterable[str | int]) -> np.ndarray:
 
 def has_friction(system: LinearSystem) -> np.ndarray:
     """Which contacts and friction elements (m,) can carry a tangential force."""
-    return np.array(
-        [
-            isinstance(part, FrictionElement) or part.has_friction or part.limit > 0.0
-            for part in system.contacts.parts
-        ],
-        dtype=bool,
-    )
+    return np.array([part.rough for part in system.contacts.parts], dtype=bool)
 
 
 def tangential_at_rest(system: LinearSystem) -> np.ndarray:

@@ -24,7 +24,7 @@ from klapper.analysis.static_problem import StaticProblem, StaticState, bordered
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
-from klapper.schemes.newton import Newton, NotConverged, Residual
+from klapper.schemes.newton import NewtonIteration, NotConverged, Residual
 from klapper.schemes.sparse_factor import SingularMatrix, Solve, factorised
 
 _CUTS = 12  # halvings of the arc length after which it is given up
@@ -44,7 +44,7 @@ def follow_load(
     longest: float = _LONGEST,
     time: float | None = None,
     start: StaticState | None = None,
-    newton: Newton | None = None,
+    newton: NewtonIteration | None = None,
 ) -> LoadPath:
     """States of rest along a load path, and its limit and bifurcation points.
 
@@ -74,7 +74,7 @@ def follow_load(
     if until is None and stop is None:
         raise InvalidModel("neither until nor stop is given; one of them must end the path.")
     number(longest, "longest", "numbers from 1 on", at_least=1.0)
-    problem, solver = StaticProblem(system, time), newton or Newton()
+    problem, solver = StaticProblem(system, time), newton or NewtonIteration()
     try:
         begin = problem.solved_at(problem.start(0.0), 0.0, solver) if start is None else start
         return _Path(problem, solver, begin, first, arc).followed(until, stop, steps, longest)
@@ -99,7 +99,7 @@ class _Path:
     """The path that begins at a state."""
 
     def __init__(
-        self, problem: StaticProblem, newton: Newton, begin: StaticState, first: float, arc: str
+        self, problem: StaticProblem, newton: NewtonIteration, begin: StaticState, first: float, arc: str
     ) -> None:
         self.problem, self.newton = problem, newton
         matrix = problem.matrix(begin.unknowns, begin.factor)

@@ -57,10 +57,10 @@ def iteration_history(system: System, scheme: NestedProx, until: float) -> Itera
     Three steps of a block that stands on two feet:
 
     >>> from klapper.analysis import iteration_history
-    >>> from klapper.bodies import Block, rigid_block
+    >>> from klapper.bodies import FootedBlock, rigid_block
     >>> from klapper.mechanics import Constant
     >>> from klapper.schemes import NestedProx
-    >>> block = rigid_block(Block(0.2, 0.1, 16.0, friction=(0.5, 0.5)), load=Constant([10.0, 0.0, 0.0]))
+    >>> block = rigid_block(FootedBlock(0.2, 0.1, 16.0, friction=(0.5, 0.5)), load=Constant([10.0, 0.0, 0.0]))
     >>> history = iteration_history(block, NestedProx(1e-3, compiled=False), 0.003)
     >>> history.time.round(9), bool((history.rounds > 0).all())
     (array([0.001, 0.002, 0.003]), True)

@@ -18,7 +18,7 @@ from klapper.analysis.static_problem import StaticProblem, StaticState
 from klapper.mechanics.arguments import whole
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
-from klapper.schemes.newton import Newton, NotConverged
+from klapper.schemes.newton import NewtonIteration, NotConverged
 
 _CUTS = 12  # halvings of a step after which it is given up
 
@@ -68,9 +68,9 @@ class NoStaticState(RuntimeError):
 
     >>> from klapper.analysis import load_path
     >>> from klapper.mechanics import FunctionSystem
-    >>> from klapper.schemes import Newton
+    >>> from klapper.schemes import NewtonIteration
     >>> arch = FunctionSystem([0.0], [0.0], mass=[[1.0]], force=lambda t, q, v: 0.5 - q * (q - 1.0) * (q - 2.0))
-    >>> load_path(arch, [0.7, 0.8], newton=Newton(most=5, largest=0.1))  # doctest: +ELLIPSIS
+    >>> load_path(arch, [0.7, 0.8], newton=NewtonIteration(most=5, largest=0.1))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
     klapper.analysis.load_path.NoStaticState: 'system of functions' was brought to a load factor of 0.7...
@@ -88,7 +88,7 @@ def static_state(
     factor: float = 1.0,
     time: float | None = None,
     start: StaticState | None = None,
-    newton: Newton | None = None,
+    newton: NewtonIteration | None = None,
 ) -> StaticState:
     """The state of rest of a system under its loads.
 
@@ -118,7 +118,7 @@ def load_path(
     *,
     time: float | None = None,
     start: StaticState | None = None,
-    newton: Newton | None = None,
+    newton: NewtonIteration | None = None,
 ) -> LoadPath:
     """States of rest at load ``factors`` one after the other, and at those in between that were needed.
 
@@ -134,11 +134,11 @@ def load_path(
     wanted = np.asarray(factors, dtype=float)
     if wanted.ndim != 1 or not len(wanted) or not np.all(np.isfinite(wanted)):
         raise InvalidModel(f"factors are {factors!r}; expected a list of at least one finite number.")
-    return stepped(StaticProblem(system, time), wanted, start, newton or Newton())
+    return stepped(StaticProblem(system, time), wanted, start, newton or NewtonIteration())
 
 
 def stepped(
-    problem: StaticProblem, wanted: np.ndarray, start: StaticState | None, newton: Newton
+    problem: StaticProblem, wanted: np.ndarray, start: StaticState | None, newton: NewtonIteration
 ) -> LoadPath:
     """The states of a problem at the ``wanted`` factors (k,), and at those in between that were needed."""
     name = problem.system.name
@@ -155,7 +155,7 @@ def stepped(
                 if cuts > _CUTS:
                     raise NoStaticState(
                         f"'{name}' was brought to a load factor of {s:.6g} but not to {ahead:.6g}: {failure}. If the "
-                        f"load cannot rise further, use follow_load; else a better start or Newton(largest=…).",
+                        f"load cannot rise on, use follow_load; else a better start or NewtonIteration(largest=…).",
                         LoadPath(problem.system, tuple(states)),
                     ) from None
                 continue

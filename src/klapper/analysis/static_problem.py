@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.complementarity.dense import dense
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System, difference_tangents, require_system
-from klapper.schemes.newton import Equations, Newton, NotConverged, Residual
+from klapper.schemes.newton import Equations, NewtonIteration, NotConverged, Residual
 from klapper.schemes.sparse_factor import Solve, factorised
 
 SMALL = 160  # unknowns up to which dense matrices are faster
@@ -130,12 +131,12 @@ class StaticProblem:
         force = self._load(q)[0] + (ahead[1] - behind[1]) @ multipliers
         return np.concatenate([force, np.where(self.active, ahead[0] - behind[0], 0.0)])
 
-    def solved_at(self, guess: np.ndarray, factor: float, newton: Newton) -> StaticState:
+    def solved_at(self, guess: np.ndarray, factor: float, newton: NewtonIteration) -> StaticState:
         """The state of rest at a factor, from a guess x (n + p,)."""
         return self.state(factor, *self.solved(_AtFactor(self, factor), guess, newton))
 
     def solved(
-        self, equations: Equations, guess: np.ndarray, newton: Newton
+        self, equations: Equations, guess: np.ndarray, newton: NewtonIteration
     ) -> tuple[np.ndarray, int, float]:
         """x (N,), number of rounds and residual of equations over (q, Λ, …).
 
@@ -226,10 +227,6 @@ def bordered(matrix: Any, columns: Any, rows: Any, corner: Any) -> Any:
         return np.block([[matrix, dense(columns)], [dense(rows), dense(corner)]])
     parts = [[matrix, sparse.csr_array(columns)], [sparse.csr_array(rows), sparse.csr_array(corner)]]
     return sparse.block_array(parts, format="csc")
-
-
-def dense(matrix: Any) -> np.ndarray:
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix, dtype=float)
 
 
 @dataclass(frozen=True, eq=False)

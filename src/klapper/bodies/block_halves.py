@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from klapper.bodies.footed_block import Block
+from klapper.bodies.footed_block import FootedBlock
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 
@@ -56,12 +56,12 @@ class Halves:
 
     With c_T b²/2 = 2 c_R = 2000 N m/rad the feet share a push equally:
 
-    >>> halves = Halves(Block(0.4, 0.2, 16.0, friction=(0.1, 0.1)), Coupling(1e5, 1000.0))
+    >>> halves = Halves(FootedBlock(0.4, 0.2, 16.0, friction=(0.1, 0.1)), Coupling(1e5, 1000.0))
     >>> halves.mass, round(halves.share_of_a, 12)
     (8.0, 0.5)
     """
 
-    block: Block
+    block: FootedBlock
     coupling: Coupling
 
     def __post_init__(self) -> None:

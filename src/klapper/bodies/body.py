@@ -19,7 +19,7 @@ GROUND = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class RigidBody:
     """A body of a model: where shapes are fixed to. Places are (2,) or (3,) [m] in the body's axes, from its centre of
     mass; for the ground, in the world.
     """
@@ -82,7 +82,7 @@ class Body:
         )
 
 
-class PlanarBody(Body):
+class PlanarBody(RigidBody):
     """A body in the plane."""
 
     def disc(self, radius: float, at: Any = None, *, name: str | None = None) -> Ball:
@@ -99,7 +99,7 @@ class PlanarBody(Body):
         return self._corners({"width": width, "height": height}, at, signs)
 
 
-class SpatialBody(Body):
+class SpatialBody(RigidBody):
     """A body in space."""
 
     def sphere(self, radius: float, at: Any = None, *, name: str | None = None) -> Ball:

@@ -15,7 +15,7 @@ import numpy as np
 from klapper.bodies.contact_geometry import Balls, ContactGeometry, Pairs, Planes
 from klapper.bodies.layout import Poses
 from klapper.bodies.search import near_pairs
-from klapper.mechanics.contact_table import Laws
+from klapper.mechanics.contact_table import ContactLaws
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.friction import Friction
 
@@ -140,14 +140,14 @@ class RigidContacts:
             found |= of_balls & ((row >= column) | (body[row] == body[column]))
         return found
 
-    def laws(self, which: np.ndarray, speed: np.ndarray | None = None) -> Laws:
+    def laws(self, which: np.ndarray, speed: np.ndarray | None = None) -> ContactLaws:
         law = self._law_numbers(np.asarray(which, dtype=int))
         friction = self._coefficient[law]
         if not self.constant and speed is not None:
             for row in np.flatnonzero([not self.friction_laws[i].constant for i in law]):
                 friction[row] = self.friction_laws[law[row]].coefficient(float(speed[row]))
         count = len(law)
-        return Laws(
+        return ContactLaws(
             np.ones(count, dtype=bool), self._restitution[law], friction, np.zeros(count), self._ratio[law]
         )
 

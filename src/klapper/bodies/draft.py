@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from klapper.bodies.body import Body
+from klapper.bodies.body import RigidBody
 from klapper.bodies.contact_table import Group, ListedContact
 from klapper.bodies.joints import Row
 from klapper.bodies.loads import Load
@@ -32,7 +32,7 @@ class Draft:
     """The parts of a model; lengths of springs and rods that are not a number are to be taken as placed."""
 
     gravity: np.ndarray
-    bodies: list[Body] = field(default_factory=list)
+    bodies: list[RigidBody] = field(default_factory=list)
     placed: list[Placed] = field(default_factory=list)
     balls: dict[tuple[int, float, bytes], Ball] = field(default_factory=dict)
     walls: dict[int, Wall] = field(default_factory=dict)

@@ -19,7 +19,7 @@ from klapper.mechanics.errors import InvalidModel
 
 
 @dataclass(frozen=True)
-class Block:
+class FootedBlock:
     """A block on two feet.
 
     ``width``, ``height`` [m], ``mass`` [kg], ``inertia`` about the centre [kg m²] (None: homogeneous),
@@ -27,7 +27,7 @@ class Block:
 
     With the same friction at both feet it slides at μ m g and tips at (a/b − μ) m g:
 
-    >>> block = Block(0.2, 0.1, 16.0, friction=(0.1, 0.1), gravity=10.0)
+    >>> block = FootedBlock(0.2, 0.1, 16.0, friction=(0.1, 0.1), gravity=10.0)
     >>> block.slip_force, round(block.tipping_force, 9)
     (16.0, 304.0)
     """

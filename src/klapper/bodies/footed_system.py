@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from klapper.bodies.block_halves import Coupling, Halves
-from klapper.bodies.footed_block import Block
+from klapper.bodies.footed_block import FootedBlock
 from klapper.bodies.picture import footed_picture
 from klapper.mechanics.arguments import finite
 from klapper.mechanics.block_form import BlockForm
@@ -38,7 +38,7 @@ class FootedSystem(System):
 
     M v' = weight + load + J_N λ_N + J_T λ_T. A block of 16 kg under a push of 5 N, which acts 0.05 m above the centre:
 
-    >>> block = rigid_block(Block(0.2, 0.1, 16.0, gravity=10.0), load=(5.0, 0.0, 0.0))
+    >>> block = rigid_block(FootedBlock(0.2, 0.1, 16.0, gravity=10.0), load=(5.0, 0.0, 0.0))
     >>> block.force(0.0, block.start.position, block.start.velocity).round(12).tolist()
     [5.0, -160.0, -0.25]
     """
@@ -184,7 +184,7 @@ class FootedSystem(System):
 
 
 def rigid_block(
-    block: Block,
+    block: FootedBlock,
     *,
     load: Any = (0.0, 0.0, 0.0),
     at: Any = None,
@@ -196,7 +196,7 @@ def rigid_block(
     ``load``      (F_x, F_y, M) [N, N, N m] at the upper right corner: numbers, a signal or a function of t
     ``velocity``  (3,) [m/s, m/s, rad/s] and ``time`` [s] of the start
 
-    >>> block = rigid_block(Block(0.2, 0.1, 16.0, friction=(0.3, 0.3)))
+    >>> block = rigid_block(FootedBlock(0.2, 0.1, 16.0, friction=(0.3, 0.3)))
     >>> block.start.position.tolist(), block.gaps(0.0, block.start.position, np.array([0, 1])).tolist()
     ([0.1, 0.05, 0.0], [0.0, 0.0])
     """
@@ -219,7 +219,7 @@ def rigid_block(
 
 
 def split_block(
-    block: Block,
+    block: FootedBlock,
     coupling: Coupling,
     *,
     load: Any = (0.0, 0.0, 0.0),
@@ -238,7 +238,7 @@ def split_block(
 
     Dropped from 0.01 m without a stretched spring, both feet are that far above the ground:
 
-    >>> halves = split_block(Block(0.4, 0.2, 16.0), Coupling(1e5, 1000.0), start="relaxed", lifted=0.01)
+    >>> halves = split_block(FootedBlock(0.4, 0.2, 16.0), Coupling(1e5, 1000.0), start="relaxed", lifted=0.01)
     >>> len(halves.coordinates), halves.gaps(0.0, halves.start.position, np.array([0, 1])).round(12).tolist()
     (6, [0.01, 0.01])
     """

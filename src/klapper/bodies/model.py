@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from klapper.bodies.assembly import assemble, consistent_velocity
-from klapper.bodies.body import GROUND, Body
+from klapper.bodies.body import GROUND, RigidBody
 from klapper.bodies.contact_table import Group, ListedContact
 from klapper.bodies.draft import Draft, Placed
 from klapper.bodies.joints import DistanceRow, Row
@@ -33,7 +33,7 @@ class Model:
     """Bodies, walls, contacts, joints, springs and loads, by name: the common part of ``Planar`` and ``Spatial``."""
 
     dimension: int
-    _body_class: type[Body]
+    _body_class: type[RigidBody]
     _coordinates: tuple[str, ...]
     _velocities: tuple[str, ...]
 
@@ -175,8 +175,8 @@ class Model:
 
     def spring(
         self,
-        a: Point | Body,
-        b: Point | Body,
+        a: Point | RigidBody,
+        b: Point | RigidBody,
         *,
         stiffness: float,
         length: float | None = None,
@@ -199,13 +199,15 @@ class Model:
             )
         )
 
-    def damper(self, a: Point | Body, b: Point | Body, *, damping: float, name: str | None = None) -> None:
+    def damper(
+        self, a: Point | RigidBody, b: Point | RigidBody, *, damping: float, name: str | None = None
+    ) -> None:
         """A damper [N s/m] along the line between two points."""
         where, first, second = self._two_points("damper", a, b, name)
         resistance = positive(where, "damping", damping, "N s/m")
         self._draft.springs.append(Spring(where, first, second, 0.0, 0.0, resistance))
 
-    def force(self, at: Point | Body, value: Any, *, name: str | None = None) -> None:
+    def force(self, at: Point | RigidBody, value: Any, *, name: str | None = None) -> None:
         """A force [N] in world axes at a point of a body: a vector, a signal, or a function of time."""
         where = f"force '{name}'" if name is not None else f"force on '{_label(at)}'"
         point = self._point(where, at)
@@ -215,7 +217,7 @@ class Model:
             )
         self._draft.loads.append(Load(where, point, force=signal(where, "value", value, (self.dimension,))))
 
-    def moment(self, body: Body, value: Any, *, name: str | None = None) -> None:
+    def moment(self, body: RigidBody, value: Any, *, name: str | None = None) -> None:
         """A moment [N m] in world axes on a body: a number in the plane, a vector in space, a signal, or a function."""
         where = f"moment '{name}'" if name is not None else f"moment on '{_label(body)}'"
         self._turning(where, body)
@@ -223,7 +225,12 @@ class Model:
         self._draft.loads.append(Load(where, body.point(), moment=signal(where, "value", value, shape)))
 
     def rod(
-        self, a: Point | Body, b: Point | Body, *, length: float | None = None, name: str | None = None
+        self,
+        a: Point | RigidBody,
+        b: Point | RigidBody,
+        *,
+        length: float | None = None,
+        name: str | None = None,
     ) -> None:
         """Two points keep their distance ``length`` [m] (None: as placed)."""
         where, first, second = self._two_points("rod", a, b, name)
@@ -298,7 +305,7 @@ class Model:
 
     def _owned(self, where: str, part: Any) -> None:
         """Refuse what is not a part of this model."""
-        if not isinstance(part, Body | Ball | Point | Wall):
+        if not isinstance(part, RigidBody | Ball | Point | Wall):
             raise InvalidModel(
                 f"{where}: {part!r} is neither a body nor a shape of one; give what body(…), particle(…) or wall(…) "
                 f"returned, or a shape of it."
@@ -368,7 +375,7 @@ class Model:
 
     def _point(self, where: str, given: Any) -> Point:
         self._owned(where, given)
-        if isinstance(given, Body):
+        if isinstance(given, RigidBody):
             return given.point()
         if not isinstance(given, Point):
             raise InvalidModel(f"{where}: '{_label(given)}' is not a point; give point(…) of a body.")
@@ -390,7 +397,7 @@ class Model:
         where = f"{kind} '{name}'" if name is not None else f"{kind} '{_label(a)} – {_label(b)}'"
         for part in (a, b):
             self._owned(where, part)
-            if not isinstance(part, Body):
+            if not isinstance(part, RigidBody):
                 raise InvalidModel(f"{where}: '{_label(part)}' is a shape; give the body itself.")
         if a is b:
             raise InvalidModel(f"{where}: both are '{a.name}'; expected two bodies, or one and the ground.")
@@ -400,7 +407,7 @@ class Model:
         """Refuse bodies that do not turn, but the ground beside one that does."""
         for body in bodies:
             self._owned(where, body)
-            if not isinstance(body, Body):
+            if not isinstance(body, RigidBody):
                 raise InvalidModel(f"{where}: '{_label(body)}' is a shape; give the body itself.")
             if not body.rotates and (body.number != GROUND or len(bodies) == 1):
                 raise InvalidModel(f"{where}: '{body.name}' does not turn.")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from klapper.bodies.angles import BodyPair
-from klapper.bodies.body import Body, PlanarBody
+from klapper.bodies.body import PlanarBody, RigidBody
 from klapper.bodies.draft import Placed
 from klapper.bodies.joints import AngleRow, PointRow, Row
 from klapper.bodies.model import Model, joint_name
@@ -84,27 +84,31 @@ class Planar(Model):
         )
         return self._add_body(name, placed, rotates=False)
 
-    def hinge(self, a: Point | Body, b: Point | Body, *, name: str | None = None) -> None:
+    def hinge(self, a: Point | RigidBody, b: Point | RigidBody, *, name: str | None = None) -> None:
         """Two points stay together; the bodies turn freely."""
         _, first, second = self._two_points("hinge", a, b, name)
         joint = joint_name("hinge", a, b, name)
         self._add_joint(joint, _together(joint, first, second))
 
-    def slot(self, a: Point | Body, b: Point | Body, *, along: Any, name: str | None = None) -> None:
+    def slot(
+        self, a: Point | RigidBody, b: Point | RigidBody, *, along: Any, name: str | None = None
+    ) -> None:
         """Point a stays on the line through b in the direction ``along`` (2,), which is given in world axes as placed
         and fixed to b's body; the bodies turn freely."""
         where, first, second = self._two_points("slot", a, b, name)
         joint = joint_name("slot", a, b, name)
         self._add_joint(joint, [self._on_line(joint, where, first, second, along)])
 
-    def slider(self, a: Point | Body, b: Point | Body, *, along: Any, name: str | None = None) -> None:
+    def slider(
+        self, a: Point | RigidBody, b: Point | RigidBody, *, along: Any, name: str | None = None
+    ) -> None:
         """As :meth:`slot`, and the bodies do not turn relative to each other."""
         where, first, second = self._two_points("slider", a, b, name)
         joint = joint_name("slider", a, b, name)
         rows: list[Row] = [self._on_line(f"{joint} across", where, first, second, along)]
         self._add_joint(joint, [*rows, *self._no_turn(f"{joint} angle", first.body, second.body)])
 
-    def weld(self, a: Body, b: Body, *, name: str | None = None) -> None:
+    def weld(self, a: RigidBody, b: RigidBody, *, name: str | None = None) -> None:
         """Two bodies stay as placed relative to each other."""
         self._two_bodies("weld", a, b, name)
         joint = joint_name("weld", a, b, name)
@@ -114,7 +118,7 @@ class Planar(Model):
         rows = _together(joint, a.point(), Point(b.name, b.number, away, None, self))
         self._add_joint(joint, [*rows, *self._no_turn(f"{joint} angle", a.number, b.number)])
 
-    def motor(self, a: Body, b: Body, *, angle: Any, name: str | None = None) -> None:
+    def motor(self, a: RigidBody, b: RigidBody, *, angle: Any, name: str | None = None) -> None:
         """Body a is turned relative to b by ``angle`` [rad] from how they were placed: a signal or function of time."""
         where = self._two_bodies("motor", a, b, name)
         self._turning(where, a, b)
@@ -124,8 +128,8 @@ class Planar(Model):
 
     def torsion_spring(
         self,
-        a: Body,
-        b: Body,
+        a: RigidBody,
+        b: RigidBody,
         *,
         stiffness: float,
         angle: float | None = None,
@@ -149,7 +153,7 @@ class Planar(Model):
             )
         )
 
-    def _angle(self, body: Body) -> float:
+    def _angle(self, body: RigidBody) -> float:
         return float(self._draft.placed[body.number].position[2]) if body.rotates else 0.0
 
     def _on_line(self, name: str, where: str, a: Point, b: Point, along: Any) -> PointRow:

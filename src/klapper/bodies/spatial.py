@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from klapper.bodies.angles import BodyPair
-from klapper.bodies.body import Body, SpatialBody
+from klapper.bodies.body import RigidBody, SpatialBody
 from klapper.bodies.contact_geometry import smallest_axis, tangents
 from klapper.bodies.draft import Placed
 from klapper.bodies.joints import AngleRow, AxisRow, PointRow, Row
@@ -86,13 +86,15 @@ class Spatial(Model):
         )
         return self._add_body(name, placed, rotates=False)
 
-    def ball_joint(self, a: Point | Body, b: Point | Body, *, name: str | None = None) -> None:
+    def ball_joint(self, a: Point | RigidBody, b: Point | RigidBody, *, name: str | None = None) -> None:
         """Two points stay together; the bodies turn freely."""
         _, first, second = self._two_points("ball joint", a, b, name)
         joint = joint_name("ball joint", a, b, name)
         self._add_joint(joint, _together(joint, first, second))
 
-    def hinge(self, a: Point | Body, b: Point | Body, *, axis: Any, name: str | None = None) -> None:
+    def hinge(
+        self, a: Point | RigidBody, b: Point | RigidBody, *, axis: Any, name: str | None = None
+    ) -> None:
         """Two points stay together, and the bodies turn relative to each other about ``axis`` (3,) only.
 
         The axis is given in world axes as placed.
@@ -107,14 +109,18 @@ class Spatial(Model):
         ]
         self._add_joint(joint, [*_together(joint, first, second), *self._if_turning(first, second, turns)])
 
-    def slot(self, a: Point | Body, b: Point | Body, *, along: Any, name: str | None = None) -> None:
+    def slot(
+        self, a: Point | RigidBody, b: Point | RigidBody, *, along: Any, name: str | None = None
+    ) -> None:
         """Point a stays on the line through b in the direction ``along`` (3,), which is given in world axes as placed
         and fixed to b's body; the bodies turn freely."""
         where, first, second = self._two_points("slot", a, b, name)
         joint = joint_name("slot", a, b, name)
         self._add_joint(joint, self._on_line(joint, where, first, second, along))
 
-    def slider(self, a: Point | Body, b: Point | Body, *, along: Any, name: str | None = None) -> None:
+    def slider(
+        self, a: Point | RigidBody, b: Point | RigidBody, *, along: Any, name: str | None = None
+    ) -> None:
         """As :meth:`slot`, and the bodies do not turn relative to each other."""
         where, first, second = self._two_points("slider", a, b, name)
         joint = joint_name("slider", a, b, name)
@@ -122,7 +128,7 @@ class Spatial(Model):
         rows = self._on_line(joint, where, first, second, along)
         self._add_joint(joint, [*rows, *self._if_turning(first, second, turns)])
 
-    def weld(self, a: Body, b: Body, *, name: str | None = None) -> None:
+    def weld(self, a: RigidBody, b: RigidBody, *, name: str | None = None) -> None:
         """Two bodies stay as placed relative to each other."""
         self._two_bodies("weld", a, b, name)
         joint = joint_name("weld", a, b, name)
@@ -133,7 +139,7 @@ class Spatial(Model):
         turns = self._no_turn(joint, a.number, b.number)
         self._add_joint(joint, [*_together(joint, first, second), *self._if_turning(first, second, turns)])
 
-    def motor(self, a: Body, b: Body, *, axis: Any, angle: Any, name: str | None = None) -> None:
+    def motor(self, a: RigidBody, b: RigidBody, *, axis: Any, angle: Any, name: str | None = None) -> None:
         """Body a is turned relative to b about ``axis`` by ``angle`` [rad] from how they were placed.
 
         ``axis`` (3,) in world axes as placed, fixed to b; ``angle`` a signal or function of time
@@ -146,8 +152,8 @@ class Spatial(Model):
 
     def torsion_spring(
         self,
-        a: Body,
-        b: Body,
+        a: RigidBody,
+        b: RigidBody,
         *,
         axis: Any,
         stiffness: float,
@@ -172,7 +178,7 @@ class Spatial(Model):
             )
         )
 
-    def _pair(self, where: str, a: Body, b: Body, axis: Any) -> BodyPair:
+    def _pair(self, where: str, a: RigidBody, b: RigidBody, axis: Any) -> BodyPair:
         direction = unit_vector(where, "axis", axis, 3)
         return BodyPair(a.number, b.number, self._draft.rotation(b.number).T @ direction)
 

@@ -38,9 +38,9 @@ from klapper.complementarity.exact_disc import (
 )
 from klapper.complementarity.frictional_contact import OPEN, SLIP, STATE_NAMES, STICK, FrictionalContact
 from klapper.complementarity.gauss_seidel import GaussSeidel
-from klapper.complementarity.homotopy import Branch, BranchEvent, follow
+from klapper.complementarity.homotopy import BranchEvent, SolutionBranch, follow
 from klapper.complementarity.lemke import Lemke
-from klapper.complementarity.newton import Newton
+from klapper.complementarity.newton import SemismoothNewton
 from klapper.complementarity.problem import (
     LinearComplementarity,
     MixedComplementarity,
@@ -62,7 +62,6 @@ __all__ = [
     "Admm",
     "Attempt",
     "BatchSolution",
-    "Branch",
     "BranchEvent",
     "ComplementarityError",
     "Conversion",
@@ -74,7 +73,6 @@ __all__ = [
     "Lemke",
     "LinearComplementarity",
     "MixedComplementarity",
-    "Newton",
     "NoSolution",
     "NonlinearComplementarity",
     "NotApplicable",
@@ -83,7 +81,9 @@ __all__ = [
     "Prox",
     "RayTermination",
     "Residuals",
+    "SemismoothNewton",
     "Solution",
+    "SolutionBranch",
     "SolutionSet",
     "Uniqueness",
     "Unverified",

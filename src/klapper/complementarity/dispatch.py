@@ -30,7 +30,7 @@ from klapper.complementarity.feasibility import contradiction
 from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.gauss_seidel import GaussSeidel
 from klapper.complementarity.lemke import Lemke
-from klapper.complementarity.newton import Newton
+from klapper.complementarity.newton import SemismoothNewton
 from klapper.complementarity.problem import LinearComplementarity, Problem
 from klapper.complementarity.prox import Prox
 from klapper.complementarity.solution import Attempt, Solution
@@ -138,13 +138,13 @@ def _candidates(problem: Any) -> Iterator[Solver]:
         return
     if isinstance(problem, FrictionalContact) and not is_linear(problem):
         yield GaussSeidel(max_sweeps=2000)
-        yield Newton()
+        yield SemismoothNewton()
         yield GaussSeidel(max_sweeps=50_000)
         yield Admm()
         yield Prox()
         return
     if not is_linear(problem):
-        yield Newton()
+        yield SemismoothNewton()
         return
     if problem.size <= COMPILED_SIZE:
         linear = as_linear(problem).problem
@@ -154,17 +154,17 @@ def _candidates(problem: Any) -> Iterator[Solver]:
         combinations = count_combinations(problem) or np.inf
         if combinations <= FEW_COMBINATIONS:
             yield Enumeration()
-            yield Newton()
+            yield SemismoothNewton()
             return
         for covering in _other_coverings(linear.size):
             yield Lemke(covering=covering)
-        yield Newton()
+        yield SemismoothNewton()
         if not Enumeration().obstacle(problem):
             yield Enumeration()
     else:
         if not GaussSeidel().obstacle(problem):
             yield GaussSeidel(max_sweeps=500)
-        yield Newton()
+        yield SemismoothNewton()
         yield Lemke()
 
 

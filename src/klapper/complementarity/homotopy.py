@@ -18,7 +18,8 @@ from typing import Any, Literal
 import numpy as np
 
 from klapper.complementarity.checking import as_vector
-from klapper.complementarity.convert import Conversion, as_linear, dense
+from klapper.complementarity.convert import Conversion, as_linear
+from klapper.complementarity.dense import dense
 from klapper.complementarity.dispatch import solve
 from klapper.complementarity.errors import ComplementarityError, InvalidProblem
 from klapper.complementarity.lemke import Lemke
@@ -60,7 +61,7 @@ class BranchEvent:
 
 
 @dataclass(frozen=True)
-class Branch:
+class SolutionBranch:
     """Verified solutions along the parameter.
 
     ``parameter`` (k,), ``x`` (k, n) and ``y`` (k, n) in the user's unknowns; ``closed`` (k, m) tells which unknowns of
@@ -106,7 +107,7 @@ def follow(
     first: Any = None,
     at_fold: Literal["turn", "jump"] = "turn",
     tolerance: float = 1e-9,
-) -> Branch:
+) -> SolutionBranch:
     """Follow a solution of ``family(s)`` from ``start`` to ``stop``.
 
     ``family`` returns a linear problem for a parameter value (or anything ``as_linear`` accepts); ``first`` is a
@@ -160,7 +161,7 @@ class _Tracer:
         found = self.conversion(s)
         return None if found is None else found.problem
 
-    def trace(self, first: Any) -> Branch:
+    def trace(self, first: Any) -> SolutionBranch:
         conversion = as_linear(self.family(self.start))
         if first is None:
             x = solve(conversion.problem, tolerance=self.tolerance).x
@@ -173,7 +174,7 @@ class _Tracer:
             if not self.advance():
                 break
         parameter, xs, ys, closed, number, _ = zip(*self.points, strict=True)
-        return Branch(
+        return SolutionBranch(
             np.array(parameter),
             np.array(xs),
             np.array(ys),

@@ -38,7 +38,7 @@ COMPILED_SIZE = 120  # up to here the compiled kernels beat LAPACK called step b
 
 @solver
 @dataclass(frozen=True)
-class Newton:
+class SemismoothNewton:
     """Semismooth Newton: fast near a solution, globalised by line search, damping and several starts.
 
     ``max_iterations``  steps from each start
@@ -49,7 +49,7 @@ class Newton:
     2 x₁ − 1 = 0 with x₂ = 0, since x₁ + 1 > 0:
 
     >>> problem = LinearComplementarity([[2.0, 1.0], [1.0, 2.0]], [-1.0, 1.0])
-    >>> Newton().attempt(problem, None, 1e-9).x.tolist()
+    >>> SemismoothNewton().attempt(problem, None, 1e-9).x.tolist()
     [0.5, 0.0]
     """
 

@@ -7,7 +7,7 @@ from klapper.continuum.contact.mortar import Mortar
 from klapper.continuum.contact.node_to_segment import NodeToSegment
 from klapper.continuum.contact.pressure import SurfacePressure, contact_pressure
 from klapper.continuum.contact.tying import Tie, fitted
-from klapper.continuum.laws import Law, MooneyRivlin, NeoHooke, PlaneStress, SaintVenantKirchhoff
+from klapper.continuum.laws import MaterialLaw, MooneyRivlin, NeoHooke, PlaneStress, SaintVenantKirchhoff
 from klapper.continuum.line_mesh import LineMesh, circle, polyline
 from klapper.continuum.loads import Gravity, NodeForce, Pressure, Torque, Traction
 from klapper.continuum.mesh import Mesh
@@ -24,8 +24,8 @@ __all__ = [
     "Continuum",
     "Gravity",
     "Interface",
-    "Law",
     "LineMesh",
+    "MaterialLaw",
     "Mesh",
     "MooneyRivlin",
     "Mortar",

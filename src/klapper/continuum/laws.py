@@ -21,14 +21,14 @@ from klapper.mechanics.errors import InvalidModel
 _ROUNDS = 60  # of Newton's method for the thickness of a plate
 
 
-class Law(ABC):
+class MaterialLaw(ABC):
     """What a material must answer; p points, v = 3 or 6 components.
 
     ``metric`` holds the components of C (p, v), dimensionless, with doubled shear: (C₁₁, C₂₂, 2 C₁₂) in the plane.
 
     A law of one's own, W = ½ κ tr(E)² with κ = 100 N/m² in the plane, E = (C − 1)/2, stretched to C₁₁ = 1.44:
 
-    >>> class Fluid(Law):
+    >>> class Fluid(MaterialLaw):
     ...     one = np.array([1.0, 1.0, 0.0])
     ...     def energy(self, metric):
     ...         return 50.0 * (0.5 * (metric @ self.one - 2.0)) ** 2
@@ -55,7 +55,7 @@ class Law(ABC):
 
 
 @dataclass(frozen=True)
-class Isotropic(Law):
+class Isotropic(MaterialLaw):
     """Laws with Young's modulus ``young`` [N/m²] and Poisson's ratio ``poisson`` at small strains."""
 
     young: float
@@ -196,7 +196,7 @@ class MooneyRivlin(Isotropic):
 
 
 @dataclass(frozen=True)
-class PlaneStress(Law):
+class PlaneStress(MaterialLaw):
     """A law of space for thin plates: at every point C₃₃ is such that S₃₃ = 0.
 
     ``Solid(…, plane="stress")`` does this by itself. With E/(1 − ν²) = 100 N/m² and a strain E₁₁ = 0.22:
@@ -206,7 +206,7 @@ class PlaneStress(Law):
     [[22.0, 5.5, 0.0]]
     """
 
-    law: Law
+    law: MaterialLaw
 
     def energy(self, metric: np.ndarray) -> np.ndarray:
         return self.law.energy(self._in_space(metric))
@@ -237,7 +237,7 @@ class PlaneStress(Law):
         return full
 
 
-def coefficients(law: Law) -> np.ndarray | None:
+def coefficients(law: MaterialLaw) -> np.ndarray | None:
     """(k, m, a₁, a₂, b, c) [N/m²] of :mod:`klapper.continuum.kernels.hyperelastic` for the laws of this file, None for
     laws of other classes, which only themselves know."""
     if type(law) is SaintVenantKirchhoff:

@@ -15,7 +15,7 @@ import numpy as np
 from klapper.continuum.body import Body, Pull
 from klapper.continuum.kernels import cells as kernels
 from klapper.continuum.kernels.passes import BETWEEN, MEAN, PLAIN
-from klapper.continuum.laws import Law, PlaneStress, coefficients
+from klapper.continuum.laws import MaterialLaw, PlaneStress, coefficients
 from klapper.continuum.mesh import Mesh
 from klapper.continuum.passes import Passes
 from klapper.continuum.stated_laws import stated
@@ -49,18 +49,18 @@ class Solid(Body):
         self,
         name: str,
         mesh: Mesh,
-        law: Law,
+        law: MaterialLaw,
         *,
         density: float,
         thickness: float = 1.0,
         plane: Literal["strain", "stress"] = "strain",
     ) -> None:
-        if not isinstance(law, Law):
+        if not isinstance(law, MaterialLaw):
             raise InvalidModel(f"the law of '{name}' is {law!r}; expected e.g. NeoHooke(young, poisson).")
         if plane not in ("strain", "stress"):
             raise InvalidModel(f"plane is {plane!r}; allowed are 'strain' and 'stress'.")
         self.name, self.mesh = name, mesh
-        self.law: Law = PlaneStress(law) if plane == "stress" and mesh.dimension == 2 else law
+        self.law: MaterialLaw = PlaneStress(law) if plane == "stress" and mesh.dimension == 2 else law
         self.density = number(density, "density", "numbers above 0, in kg/m³", above=0.0)
         self.thickness = number(thickness, "thickness", "numbers above 0, in m", above=0.0)
         self._gradients, self._weights = self._reference()

@@ -6,14 +6,21 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from klapper.continuum.laws import Isotropic, Law, MooneyRivlin, NeoHooke, PlaneStress, SaintVenantKirchhoff
+from klapper.continuum.laws import (
+    Isotropic,
+    MaterialLaw,
+    MooneyRivlin,
+    NeoHooke,
+    PlaneStress,
+    SaintVenantKirchhoff,
+)
 
 _LAWS: dict[str, type[Isotropic]] = {
     each.__name__: each for each in (SaintVenantKirchhoff, NeoHooke, MooneyRivlin)
 }
 
 
-def stated(law: Law) -> dict[str, Any]:
+def stated(law: MaterialLaw) -> dict[str, Any]:
     """Name, constants and "plane" of a law; empty where only its own class knows it.
 
     >>> stated(NeoHooke(1e5, 0.3))

@@ -15,7 +15,7 @@ import scipy.sparse as sparse
 from klapper.continuum.body import Body
 from klapper.continuum.loads import named, node_numbers
 from klapper.mechanics.arguments import finite, number
-from klapper.mechanics.contact_table import Laws
+from klapper.mechanics.contact_table import ContactLaws
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import Directions
 
@@ -99,9 +99,9 @@ class WallContacts:
     def name(self, contact: int) -> str:
         return self._names[contact]
 
-    def laws(self, which: np.ndarray, speed: np.ndarray | None = None) -> Laws:
+    def laws(self, which: np.ndarray, speed: np.ndarray | None = None) -> ContactLaws:
         k = len(which)
-        return Laws(
+        return ContactLaws(
             np.ones(k, dtype=bool), self._restitution[which], self._friction[which], np.zeros(k), np.ones(k)
         )
 

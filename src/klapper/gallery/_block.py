@@ -12,7 +12,7 @@ from klapper.gallery.example import Parameter, ParameterError
 if TYPE_CHECKING:
     from klapper.analysis.iteration_history import IterationHistory
     from klapper.analysis.slip_onset import SlipOnset
-    from klapper.bodies import Block, Coupling, FootedSystem
+    from klapper.bodies import Coupling, FootedBlock, FootedSystem
     from klapper.results import Run
     from klapper.schemes import NestedProx
 
@@ -46,10 +46,10 @@ Springs = Annotated[
 ]
 
 
-def make_block(width: float, height: float, mass: float, mu: float) -> "Block":
-    from klapper.bodies import Block
+def make_block(width: float, height: float, mass: float, mu: float) -> "FootedBlock":
+    from klapper.bodies import FootedBlock
 
-    return Block(width, height, mass, friction=(mu, mu))
+    return FootedBlock(width, height, mass, friction=(mu, mu))
 
 
 def make_coupling(springs: tuple[float, float, float, float]) -> "Coupling":
@@ -68,7 +68,7 @@ class Computed:
     ``seconds`` on the processor."""
 
     method: str
-    block: "Block"
+    block: "FootedBlock"
     springs: tuple[float, float, float, float]
     system: "FootedSystem"
     scheme: "NestedProx"
@@ -145,7 +145,7 @@ class Computed:
 
 def compute(
     method: Method,
-    block: "Block",
+    block: "FootedBlock",
     *,
     load: Any,
     until: float,
@@ -197,17 +197,17 @@ def compute(
     return Computed(method, block, springs, system, scheme, run, process_time() - began)
 
 
-def _friction(method: Method, block: "Block", springs: tuple[float, float, float, float]) -> Any:
+def _friction(method: Method, block: "FootedBlock", springs: tuple[float, float, float, float]) -> Any:
     if method == "two-body":
         return "prox"
     if method != "compliant":
         return method
     from klapper.bodies import Halves
-    from klapper.schemes import Functional
+    from klapper.schemes import FunctionalFriction
 
     halves = Halves(block, make_coupling(springs))
     pair = halves.locked_in_friction
-    return Functional(3, stiffness=halves.foot_stiffnesses, preload=(pair, -pair))
+    return FunctionalFriction(3, stiffness=halves.foot_stiffnesses, preload=(pair, -pair))
 
 
 def _start(forces: tuple[float, ...]) -> Any:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from klapper.continuum import Continuum
     from klapper.results import Run
     from klapper.schemes import Scheme
-    from klapper.schemes.newton import Newton
+    from klapper.schemes.newton import NewtonIteration
 
 EnergyOption = Literal["none", "consistent", "gradient", "momentum-update"]
 ContactScheme = Literal["energy-momentum", "midpoint-penalty", "newmark", "central-difference"]
@@ -35,7 +35,7 @@ _ROUND_OFF = 1e-10  # of an explicit scheme, which has no tolerance
 
 
 def contact_scheme(
-    name: ContactScheme, step: float, energy: EnergyOption, penalty: float, newton: Newton
+    name: ContactScheme, step: float, energy: EnergyOption, penalty: float, newton: NewtonIteration
 ) -> Scheme:
     """The scheme by its name, with a ``step`` [s]; a ``penalty`` [N/m] where contacts are springs."""
     from klapper.schemes import CentralDifference, EnergyMomentum, Newmark

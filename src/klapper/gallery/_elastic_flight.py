@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from klapper.gallery.check import Check
-from klapper.schemes.newton import Equations, Newton
+from klapper.schemes.newton import Equations, NewtonIteration
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
     from matplotlib.figure import Figure
 
-    from klapper.continuum import Continuum, Law, Solid
+    from klapper.continuum import Continuum, MaterialLaw, Solid
     from klapper.results import Conservation, Run
     from klapper.schemes import Scheme
 
@@ -36,7 +36,7 @@ KEPT: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class CountingNewton(Newton):
+class CountingNewton(NewtonIteration):
     """Newton's method that notes how many rounds it took, solution by solution."""
 
     rounds: list[int] = field(default_factory=list, compare=False)
@@ -47,7 +47,7 @@ class CountingNewton(Newton):
         return found
 
 
-def flight_scheme(name: FlightScheme, step: float, newton: Newton) -> Scheme:
+def flight_scheme(name: FlightScheme, step: float, newton: NewtonIteration) -> Scheme:
     """The scheme by its name; ``step`` [s]."""
     from klapper.schemes import CentralDifference, EnergyMomentum, GeneralisedAlpha, Newmark
 
@@ -61,10 +61,10 @@ def flight_scheme(name: FlightScheme, step: float, newton: Newton) -> Scheme:
     return EnergyMomentum(step, forces=forces, newton=newton)
 
 
-def law_named(name: Material, young: float, poisson: float) -> Law:
+def law_named(name: Material, young: float, poisson: float) -> MaterialLaw:
     from klapper.continuum import MooneyRivlin, NeoHooke, SaintVenantKirchhoff
 
-    laws: dict[str, Callable[[float, float], Law]] = {
+    laws: dict[str, Callable[[float, float], MaterialLaw]] = {
         "neo-hooke": NeoHooke,
         "saint-venant-kirchhoff": SaintVenantKirchhoff,
         "mooney-rivlin": MooneyRivlin,

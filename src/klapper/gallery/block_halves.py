@@ -22,7 +22,7 @@ from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, e
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from klapper.bodies import Block, Coupling, Halves
+    from klapper.bodies import Coupling, FootedBlock, Halves
     from klapper.results import Run
 
 STARTS = ("relaxed", "static of the thesis", "static")
@@ -183,7 +183,7 @@ def _printed(relaxed: "Run", kinetic: dict[str, float], halves: "Halves") -> lis
     ]
 
 
-def _stand(block: "Block", coupling: "Coupling", start: str, step: float) -> "Run":
+def _stand(block: "FootedBlock", coupling: "Coupling", start: str, step: float) -> "Run":
     from klapper.bodies import split_block
     from klapper.schemes import NestedProx
     from klapper.simulate import simulate
@@ -191,7 +191,7 @@ def _stand(block: "Block", coupling: "Coupling", start: str, step: float) -> "Ru
     return simulate(split_block(block, coupling, start=start), SETTLE, NestedProx(step), progress=False)  # type: ignore[arg-type]
 
 
-def _stability(block: "Block", coupling: "Coupling", step: float) -> "tuple[list[float], Run]":
+def _stability(block: "FootedBlock", coupling: "Coupling", step: float) -> "tuple[list[float], Run]":
     """Kinetic energies [J] of explicit steps until they fail, and the run of implicit ones over a second."""
     from klapper.bodies import split_block
     from klapper.schemes import NestedProx
@@ -206,7 +206,7 @@ def _stability(block: "Block", coupling: "Coupling", step: float) -> "tuple[list
     return run.samples.energy[:, 0].tolist(), calm
 
 
-def _fall(block: "Block", coupling: "Coupling", lifted: float, step: float, integrator: str) -> "Run":
+def _fall(block: "FootedBlock", coupling: "Coupling", lifted: float, step: float, integrator: str) -> "Run":
     from klapper.bodies import split_block
     from klapper.schemes import NestedProx
     from klapper.simulate import simulate
@@ -232,13 +232,13 @@ class _SmoothPush:
         return [self.size * np.sin(0.5 * np.pi * min(t / self.duration, 1.0)) ** 2, 0.0, 0.0]
 
 
-def _measured_shares(block: "Block", stiffness: float) -> list[float]:
+def _measured_shares(block: "FootedBlock", stiffness: float) -> list[float]:
     """Part of a slow push that A takes at the ratios c_T b²/4c_R, on a floor where nothing slips."""
-    from klapper.bodies import Block, Coupling, Halves, split_block
+    from klapper.bodies import Coupling, FootedBlock, Halves, split_block
     from klapper.schemes import NestedProx
     from klapper.simulate import simulate
 
-    rough = Block(block.width, block.height, block.mass, friction=(ROUGH, ROUGH), gravity=block.gravity)
+    rough = FootedBlock(block.width, block.height, block.mass, friction=(ROUGH, ROUGH), gravity=block.gravity)
     push, found = 0.02 * block.weight, []
     for ratio in RATIOS:
         turning = stiffness * block.height**2 / (4.0 * ratio)

@@ -120,14 +120,14 @@ class Wedge:
 
     def attractor(self, start: "State", patience: float) -> "Attractor":
         from klapper.analysis.attractor import find_attractor
-        from klapper.analysis.section import Section
+        from klapper.analysis.poincare_section import PoincareSection
 
         below = self.judged.sliding.gap[self.loaded]
         flow = self.flow
         return find_attractor(
             flow.advance,
             start,
-            section=Section(lambda t, q, v: flow.gaps(q)[:, self.loaded] - below, rising=False),
+            section=PoincareSection(lambda t, q, v: flow.gaps(q)[:, self.loaded] - below, rising=False),
             block=BLOCK,
             patience=patience,
             tolerance=SETTLED if not self.stable else 1e-9,
@@ -563,14 +563,14 @@ def _draw_approach(figure: "Figure", *, one: Wedge, end: "Attractor", begin: "St
     """Return points: the motion whenever the more loaded contact passes its rest inwards. Left: the less loaded
     gap over time; right: in the section, coloured by time, with the fixed point of the return map. The points turn
     about it and come nearer slowly, as its multipliers say: a complex pair close to the unit circle."""
-    from klapper.analysis.section import Section
+    from klapper.analysis.poincare_section import PoincareSection
     from klapper.gallery._sketch import BLUE, ORANGE
 
     figure.set_size_inches(9.0, 4.2)
     over_time, section = figure.subplots(1, 2, width_ratios=[1.5, 1.0])
     flow, loaded = one.flow, one.loaded
     below = one.judged.sliding.gap[loaded]
-    surface = Section(lambda t, q, v: flow.gaps(q)[:, loaded] - below, rising=False)
+    surface = PoincareSection(lambda t, q, v: flow.gaps(q)[:, loaded] - below, rising=False)
     points = surface.returns(flow.advance(begin, min(end.time, 60.0)))
     fixed = surface.returns(end.cycle)
     gap, rate = (

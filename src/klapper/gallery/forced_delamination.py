@@ -110,7 +110,7 @@ class Shaken:
     @cached_property
     def attractor(self) -> "Attractor":
         from klapper.analysis.attractor import find_attractor
-        from klapper.analysis.section import Stroboscope
+        from klapper.analysis.poincare_section import Stroboscope
 
         return find_attractor(
             lambda state, until: self.advance(state, until, _every(self.steps)),

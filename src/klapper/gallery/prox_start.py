@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
 
-    from klapper.bodies import Block
+    from klapper.bodies import FootedBlock
     from klapper.schemes import NestedProx
     from klapper.schemes.nested_iteration import IterationLog
 
@@ -176,7 +176,7 @@ def _scheme(step: float, start: Any, **options: Any) -> "NestedProx":
 
 
 def _forces(
-    block: "Block", push: float, step: float, start: tuple[float, float], velocity: float = 0.0
+    block: "FootedBlock", push: float, step: float, start: tuple[float, float], velocity: float = 0.0
 ) -> np.ndarray:
     """Normal and tangential forces (2, 2) [N] of A and B after a while."""
     from klapper.bodies import rigid_block
@@ -187,7 +187,7 @@ def _forces(
     return run.forces[-1]
 
 
-def _log(block: "Block", push: float, step: float, start: tuple[float, float]) -> "IterationLog":
+def _log(block: "FootedBlock", push: float, step: float, start: tuple[float, float]) -> "IterationLog":
     from klapper.bodies import rigid_block
 
     system, scheme = rigid_block(block, load=(push, 0.0, 0.0)), _scheme(step, start)
@@ -214,7 +214,7 @@ class Map:
         return np.abs(self.found - self.nearest).max(axis=1)
 
 
-def _map(block: "Block", push: float, step: float, weights: tuple[float, float]) -> Map:
+def _map(block: "FootedBlock", push: float, step: float, weights: tuple[float, float]) -> Map:
     from klapper.bodies import rigid_block
     from klapper.complementarity.selection.two_contacts import water_filling
     from klapper.schemes.nested_iteration import Counter
@@ -239,7 +239,7 @@ def _map(block: "Block", push: float, step: float, weights: tuple[float, float])
 
 
 def _selected(
-    block: "Block", push: float, step: float, start: np.ndarray, weights: tuple[float, float]
+    block: "FootedBlock", push: float, step: float, start: np.ndarray, weights: tuple[float, float]
 ) -> np.ndarray:
     """λ_TA, λ_TB (2,) [N] of one step with tight tolerances."""
     from klapper.bodies import rigid_block

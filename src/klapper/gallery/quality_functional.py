@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from klapper.bodies import Block
+    from klapper.bodies import FootedBlock
     from klapper.complementarity.selection.two_contacts import Minimum, Quality
 
 NORMALS = ((0.0, 5.0), (5.0, 0.0), (5.0, 5.0))
@@ -152,14 +152,14 @@ def quality_functional(
     )
 
 
-def _contractions(block: "Block") -> list[float]:
+def _contractions(block: "FootedBlock") -> list[float]:
     assert block.inertia is not None
     lever = 0.25 * block.height**2
     pairs = ((1.0 / block.mass**2, lever / block.inertia**2), (1.0, lever), (1.0, 0.0))
     return [beta / (alpha + beta) for alpha, beta in pairs]
 
 
-def _rounds(block: "Block", push: float, ansatz: int) -> list[float]:
+def _rounds(block: "FootedBlock", push: float, ansatz: int) -> list[float]:
     """Friction sums S [N] after each round of the first step."""
     from klapper.bodies import rigid_block
     from klapper.schemes import NestedProx
@@ -177,7 +177,7 @@ def _measured(sums: list[float], push: float) -> float:
     return float((error[many] / error[0]) ** (1.0 / many))
 
 
-def _twenty_rounds(block: "Block", push: float) -> str:
+def _twenty_rounds(block: "FootedBlock", push: float) -> str:
     """What the scheme says to ansatz 1 with the rounds of the thesis; empty if they suffice."""
     from klapper.bodies import rigid_block
     from klapper.schemes import NestedProx, StepFailed

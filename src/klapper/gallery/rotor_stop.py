@@ -21,7 +21,7 @@ from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, e
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from klapper.complementarity import Branch, LinearComplementarity
+    from klapper.complementarity import LinearComplementarity, SolutionBranch
 
 
 @example("rotor-stop", source="Waltersberger & Wauer, PAMM (2005), (3)")
@@ -131,8 +131,8 @@ def _draw(
     *,
     pushed: "Callable[[float], LinearComplementarity]",
     pulled: "Callable[[float], LinearComplementarity]",
-    branch: "Branch",
-    turned: "Branch",
+    branch: "SolutionBranch",
+    turned: "SolutionBranch",
     critical: float,
     gap: float,
 ) -> None:
@@ -157,7 +157,7 @@ def _draw(
 def _draw_column(
     panels: "np.ndarray",
     family: "Callable[[float], LinearComplementarity]",
-    branch: "Branch",
+    branch: "SolutionBranch",
     critical: float,
     top_speed: float,
 ) -> None:

@@ -5,7 +5,7 @@ from klapper.mechanics.areal import AveragedContact, FrictionPatches, friction_m
 from klapper.mechanics.areal_contacts import areal_contacts
 from klapper.mechanics.compliance import ApproachDamper, BoundaryLayer, CompliantNormal
 from klapper.mechanics.contact_area import ContactArea
-from klapper.mechanics.contact_table import ContactList, ContactTable, Laws
+from klapper.mechanics.contact_table import ContactLaws, ContactList, ContactTable
 from klapper.mechanics.contacts import Constraint, Contact, FrictionElement
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.exponential_friction import ExponentialFriction
@@ -31,6 +31,7 @@ __all__ = [
     "Constraint",
     "Contact",
     "ContactArea",
+    "ContactLaws",
     "ContactList",
     "ContactTable",
     "Coulomb",
@@ -44,7 +45,6 @@ __all__ = [
     "Harmonic",
     "InvalidModel",
     "Invariants",
-    "Laws",
     "LinearSystem",
     "Part",
     "Picture",

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.complementarity.dense import dense
 from klapper.mechanics.arguments import answer, finite, naming, number
 from klapper.mechanics.contacts import Constraint, Contact, FrictionElement, tangent_rows
 from klapper.mechanics.errors import InvalidModel
@@ -24,7 +25,7 @@ from klapper.mechanics.signals import Signal
 
 
 @dataclass(frozen=True)
-class Laws:
+class ContactLaws:
     """The laws of k contacts at one moment, row by row.
 
     ``normal``       whether there is a normal direction (k,); False for friction elements
@@ -45,6 +46,31 @@ class Laws:
     friction: Any
     limit: np.ndarray
     ratio: np.ndarray
+
+    @property
+    def coupled(self) -> bool:
+        """Whether friction limits depend on other contacts' normal forces."""
+        return np.ndim(self.friction) == 2
+
+    @property
+    def friction_matrix(self) -> np.ndarray:
+        """μ (k, k): friction limits from the normal forces of all."""
+        return dense(self.friction) if self.coupled else np.diag(np.asarray(self.friction, dtype=float))
+
+    @property
+    def own_friction(self) -> np.ndarray:
+        """μ (k,) of every contact with its own normal force."""
+        return np.asarray(self.friction.diagonal() if self.coupled else self.friction, dtype=float)
+
+    @property
+    def rough(self) -> np.ndarray:
+        """Which contacts (k,) can carry a tangential force."""
+        friction = np.asarray(self.friction.sum(axis=1)).ravel() if self.coupled else self.friction
+        return (friction > 0.0) | (self.limit > 0.0)
+
+    def friction_from(self, normal: np.ndarray) -> np.ndarray:
+        """μ λ_N (k,): what normal forces (k,) [N] or impulses add to the friction limits."""
+        return np.asarray(self.friction @ normal if self.coupled else self.friction * normal)
 
 
 class ContactTable(Protocol):
@@ -72,7 +98,7 @@ class ContactTable(Protocol):
 
     def name(self, contact: int) -> str: ...
 
-    def laws(self, which: np.ndarray, speed: np.ndarray | None = None) -> Laws:
+    def laws(self, which: np.ndarray, speed: np.ndarray | None = None) -> ContactLaws:
         """Laws of the contacts ``which`` (k,) at the sliding speeds (k,) [m/s] reached so far."""
         ...
 
@@ -140,7 +166,7 @@ class ContactList:
     def _coefficient_at_rest(self) -> np.ndarray:
         return np.array([law.coefficient(0.0) for law in self._friction], dtype=float)
 
-    def laws(self, which: np.ndarray, speed: np.ndarray | None = None) -> Laws:
+    def laws(self, which: np.ndarray, speed: np.ndarray | None = None) -> ContactLaws:
         coefficient = self._coefficient_at_rest[which]
         if not self.constant and speed is not None:
             coefficient = np.array(
@@ -149,7 +175,7 @@ class ContactList:
         friction: Any = coefficient
         if self._coupling is not None:
             friction = (sparse.diags_array(coefficient) + self._coupling[which][:, which]).tocsr()
-        return Laws(
+        return ContactLaws(
             self.has_normal[which], self._restitution[which], friction, self._limit[which], self._ratio[which]
         )
 

@@ -25,7 +25,7 @@ _LARGEST_SET = 60  # forces up to which different motions are looked for
 
 
 @dataclass(frozen=True)
-class Determinacy:
+class ForceDeterminacy:
     """``changes`` ways in which loaded forces can vary, ``rank`` of them seen in the motion; ``names`` of those
     contacts and constraints whose force is not determined; ``motion_unique`` whether all forces that the contact state
     allows move the system the same way."""
@@ -54,7 +54,7 @@ def force_determinacy(
     contact: np.ndarray,
     impulse: np.ndarray,
     state: np.ndarray,
-) -> Determinacy | None:
+) -> ForceDeterminacy | None:
     """Whether the forces of contacts (k,) with ``impulse`` (k, 1 + d) and ``state`` (k,) are unique.
 
     None if there are too many of them to look at.
@@ -125,11 +125,11 @@ def _idle(system: System, t: float, q: np.ndarray, v: np.ndarray, contact: np.nd
 
 def _determinacy(
     columns: list[np.ndarray], names: list[str], one_sided: list[np.ndarray], idle: list[str]
-) -> Determinacy:
+) -> ForceDeterminacy:
     """Free combinations of changes: of any sign for ``columns``, then with a gain of one of the ``one_sided``."""
     kept = [j for j, column in enumerate(columns) if np.any(column)]
     if not kept:
-        return Determinacy(0, 0, ())
+        return ForceDeterminacy(0, 0, ())
     matrix = np.array([columns[j] / np.linalg.norm(columns[j]) for j in kept]).T
     touched = matrix[np.any(matrix, axis=1)]
     _, values, right = np.linalg.svd(touched, full_matrices=len(touched) < len(kept))
@@ -141,8 +141,8 @@ def _determinacy(
         undetermined |= dict.fromkeys(idle[j] for j in np.flatnonzero(more[matrix.shape[1] :]))
         undetermined |= dict.fromkeys(names[kept[j]] for j in np.flatnonzero(more[: matrix.shape[1]]))
         changes = len(kept) + int(np.any(more))
-        return Determinacy(changes, rank, tuple(undetermined))
-    return Determinacy(len(kept), rank, tuple(undetermined))
+        return ForceDeterminacy(changes, rank, tuple(undetermined))
+    return ForceDeterminacy(len(kept), rank, tuple(undetermined))
 
 
 def _gains(matrix: np.ndarray, gains: np.ndarray) -> np.ndarray:

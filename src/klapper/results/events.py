@@ -110,7 +110,7 @@ def changes(samples: Samples, layout: Layout) -> Changes:
     return Changes(sample, contact, before, after, _kind(before, after), impulse)
 
 
-def listed(found: Changes, samples: Samples, layout: Layout) -> Iterator[Event]:
+def as_events(found: Changes, samples: Samples, layout: Layout) -> Iterator[Event]:
     """The changes as events."""
     names = STATES if layout.tangential else ("open", "closed", "closed", "impact")
     for k in range(len(found.sample)):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from klapper.results.events import KINDS, listed
+from klapper.results.events import KINDS, as_events
 from klapper.results.plain import plain
 from klapper.results.samples import IMPACT, OPEN, SLIP, STICK
 from klapper.results.tables import aligned, number
@@ -114,7 +114,7 @@ def event_rows(run: Run) -> tuple[list[dict[str, Any]], int]:
     chosen = np.arange(count)
     if count > 2 * SHOWN_EVENTS:
         chosen = np.r_[chosen[:SHOWN_EVENTS], chosen[-SHOWN_EVENTS:]]
-    events = listed(found.of(chosen), run.samples, run.layout)
+    events = as_events(found.of(chosen), run.samples, run.layout)
     rows = [
         {
             "time": event.time,

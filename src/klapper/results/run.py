@@ -18,7 +18,7 @@ from klapper.results import overview
 from klapper.results.citations import references
 from klapper.results.conservation import Conservation
 from klapper.results.errors import ResultsError, place
-from klapper.results.events import Changes, Event, Impacts, changes, contact_name, listed
+from klapper.results.events import Changes, Event, Impacts, as_events, changes, contact_name
 from klapper.results.ledger import Ledger
 from klapper.results.plain import plain
 from klapper.results.samples import IMPACT, OPEN, Layout, Samples
@@ -215,7 +215,7 @@ class Run:
             if contact is None
             else self.changes.of(self.changes.contact == self._number(contact))
         )
-        return list(listed(found, self.samples, self.layout))
+        return list(as_events(found, self.samples, self.layout))
 
     @cached_property
     def changes(self) -> Changes:

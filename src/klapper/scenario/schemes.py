@@ -246,7 +246,7 @@ def parts() -> dict[str, dict[str, Any]]:
 
 
 def build_scheme(given: dict[str, Any]) -> Any:
-    from klapper.schemes import Newton
+    from klapper.schemes import NewtonIteration
 
     chosen = without_kind(given)
     for name, kinds in parts().items():
@@ -255,5 +255,5 @@ def build_scheme(given: dict[str, Any]) -> Any:
     if "impact" in chosen:
         chosen["impact"] = as_impact(chosen["impact"])
     if "newton" in chosen:
-        chosen["newton"] = Newton(**chosen["newton"])
+        chosen["newton"] = NewtonIteration(**chosen["newton"])
     return CLASSES[given["kind"]](**chosen)

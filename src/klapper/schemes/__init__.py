@@ -17,13 +17,13 @@ from klapper.schemes.constraint_springs import AugmentedLagrange, Penalty
 from klapper.schemes.contact_rounds import HardContact
 from klapper.schemes.energy_momentum import EnergyMomentum, Multipliers
 from klapper.schemes.event_driven import EventDriven
-from klapper.schemes.friction_strategies import Functional, PseudoInverse
+from klapper.schemes.friction_strategies import FunctionalFriction, PseudoInverseFriction
 from klapper.schemes.generalised_alpha import GeneralisedAlpha
 from klapper.schemes.leapfrog import Leapfrog
 from klapper.schemes.moreau import Moreau
 from klapper.schemes.nested_prox import NestedProx
 from klapper.schemes.newmark import Newmark
-from klapper.schemes.newton import Newton
+from klapper.schemes.newton import NewtonIteration
 from klapper.schemes.ordinary import Ordinary
 from klapper.schemes.penalty_contact import PenaltyContact
 from klapper.schemes.piecewise_exact import PiecewiseExact
@@ -42,7 +42,7 @@ __all__ = [
     "CentralDifference",
     "EnergyMomentum",
     "EventDriven",
-    "Functional",
+    "FunctionalFriction",
     "GeneralisedAlpha",
     "HardContact",
     "Leapfrog",
@@ -50,12 +50,12 @@ __all__ = [
     "Multipliers",
     "NestedProx",
     "Newmark",
-    "Newton",
+    "NewtonIteration",
     "Ordinary",
     "Penalty",
     "PenaltyContact",
     "PiecewiseExact",
-    "PseudoInverse",
+    "PseudoInverseFriction",
     "QuasiStatic",
     "RegularisationAdvice",
     "Regularised",

@@ -128,7 +128,7 @@ class Scheme(Protocol):
     9. ``settings`` and ``citations`` describe it in plain data.
     10. ``inertia`` says whether masses move it, False for one equilibrium after another; ``compliant_contacts`` whether
         its contacts are springs, so that no force is undetermined.
-    11. ``@listed`` over its class lets files name it, and enters it into the tests of every scheme.
+    11. ``@registered`` over its class lets files name it, and enters it into the tests of every scheme.
 
     A class that inherits this one has what stands below without being said again: step by step in Python, of variable
     size, without springs of its own, nothing to refine, with inertia and rigid contacts.
@@ -179,7 +179,7 @@ SCHEMES: dict[str, type[Any]] = {}
 """Every scheme by its name, under which files know it, ``[scheme]`` with ``kind = "moreau"``."""
 
 
-def listed(scheme: C) -> C:
+def registered(scheme: C) -> C:
     """Enter a class of schemes in ``SCHEMES`` under its name."""
     SCHEMES[scheme.name] = scheme  # type: ignore[attr-defined]
     return scheme

@@ -9,7 +9,7 @@ import numpy as np
 
 from klapper.mechanics.block_form import BlockForm
 from klapper.schemes.base import Snapshot
-from klapper.schemes.friction_strategies import Functional, PseudoInverse
+from klapper.schemes.friction_strategies import FunctionalFriction, PseudoInverseFriction
 
 if TYPE_CHECKING:
     from klapper.schemes.kernels.block_iteration import Options
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def obstacle(scheme: NestedProx, system: Any) -> str:
     """Why the compiled loop cannot take the scheme; empty if it can."""
     strategy = scheme.strategy
-    if isinstance(strategy, Functional) and strategy.ansatz == 3 and max(strategy.coordinates) > 2:
+    if isinstance(strategy, FunctionalFriction) and strategy.ansatz == 3 and max(strategy.coordinates) > 2:
         return "ansatz 3 looks at a coordinate that a rigid block does not have"
     if not system.contacts.constant:
         return "a friction coefficient depends on the sliding speed"
@@ -101,9 +101,9 @@ class BlockStretch:
         scheme, strategy, h = self.scheme, self.scheme.strategy, self.scheme.step_size
         code, metric, plain = kernel.PROX, np.ones(3), True
         stiffness, preload = np.ones(2), np.zeros(2)
-        if isinstance(strategy, PseudoInverse):
+        if isinstance(strategy, PseudoInverseFriction):
             code = kernel.REDISTRIBUTED if strategy.redistribute else kernel.PSEUDO_INVERSE
-        elif isinstance(strategy, Functional):
+        elif isinstance(strategy, FunctionalFriction):
             code, plain = kernel.FUNCTIONAL, strategy.plain
             metric = self._metric(strategy)
             stiffness = np.array(strategy.stiffness if strategy.stiffness is not None else (1.0, 1.0))
@@ -133,7 +133,7 @@ class BlockStretch:
             scheme.reduction,
         )
 
-    def _metric(self, strategy: Functional) -> np.ndarray:
+    def _metric(self, strategy: FunctionalFriction) -> np.ndarray:
         """P (3,) of one body."""
         if strategy.ansatz == 2:
             return np.array([self.form.mass[0], self.form.mass[0], self.form.inertia[0]]) ** 2

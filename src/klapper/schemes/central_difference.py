@@ -19,7 +19,7 @@ import scipy.sparse as sparse
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
-from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, listed
+from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, registered
 from klapper.schemes.consistent_start import consistent_start, present, require_constant_mass
 from klapper.schemes.equal_steps import end_of_step, steps_until
 from klapper.schemes.newmark import require_contact
@@ -34,7 +34,7 @@ _ROUNDS, _MET = (
 )  # of Newton's method for constraints, and when they are met, in units of the positions
 
 
-@listed
+@registered
 @dataclass(frozen=True)
 class CentralDifference(Scheme):
     """Explicit steps for systems with a constant and diagonal mass matrix.

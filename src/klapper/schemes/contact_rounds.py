@@ -37,7 +37,7 @@ from klapper.schemes.held_contacts import (
 from klapper.schemes.implicit_step import ImplicitStep
 from klapper.schemes.joined_contacts import Groups, JoinedContacts, missed_gaps
 from klapper.schemes.linearised_contacts import linearised_states
-from klapper.schemes.newton import Newton, NotConverged
+from klapper.schemes.newton import NewtonIteration, NotConverged
 from klapper.schemes.settled_step import Settled
 
 _PLAIN, _CORNERS, _KEPT, _PROGRAMME = range(4)  # stages of a search whose states come back
@@ -106,7 +106,7 @@ class ContactRounds:
     h: float
     t1: float
     where: Where
-    newton: Newton
+    newton: NewtonIteration
     build: Callable[[HeldContacts], ImplicitStep]
     hard: bool = True
     notes: dict[str, str] = field(default_factory=dict)

@@ -21,7 +21,7 @@ from klapper.complementarity import (
     Solution,
     solve,
 )
-from klapper.mechanics.contact_table import Laws
+from klapper.mechanics.contact_table import ContactLaws
 from klapper.mechanics.system import Directions, Matrix
 from klapper.schemes.mobility import Held
 
@@ -47,10 +47,10 @@ class ContactRows:
         return self.columns.shape[1]
 
 
-def contact_rows(directions: Directions, laws: Laws, tangential: int) -> ContactRows:
+def contact_rows(directions: Directions, laws: ContactLaws, tangential: int) -> ContactRows:
     """The rows of the contacts that can carry something: no tangential rows where nothing has friction."""
     count = len(laws.normal)
-    rough = _rough(laws)
+    rough = laws.rough
     d = tangential if np.any(rough) else 0
     present = np.zeros((count, 1 + d), dtype=bool)
     present[:, 0] = laws.normal
@@ -61,13 +61,6 @@ def contact_rows(directions: Directions, laws: Laws, tangential: int) -> Contact
     if d == 2:
         scale[:, 1] = laws.ratio
     return ContactRows(_interleave(directions, present, scale), rows[:, 0], rows[:, 1:], scale)
-
-
-def _rough(laws: Laws) -> np.ndarray:
-    """Which contacts can carry friction at all (k,)."""
-    friction = laws.friction
-    pressed = np.asarray(friction.sum(axis=1)).ravel() if sparse.issparse(friction) else np.asarray(friction)
-    return (pressed > 0) | (laws.limit > 0)
 
 
 def _interleave(directions: Directions, present: np.ndarray, scale: np.ndarray) -> Matrix:
@@ -93,7 +86,7 @@ def _interleave(directions: Directions, present: np.ndarray, scale: np.ndarray) 
 def solve_contacts(
     rows: ContactRows,
     held: Held,
-    laws: Laws,
+    laws: ContactLaws,
     velocity: np.ndarray,
     duration: float,
     *,
@@ -128,9 +121,14 @@ def solve_contacts(
 
 
 def _frictional(
-    rows: ContactRows, laws: Laws, delassus: Any, velocity: np.ndarray, duration: float, names: list[str]
+    rows: ContactRows,
+    laws: ContactLaws,
+    delassus: Any,
+    velocity: np.ndarray,
+    duration: float,
+    names: list[str],
 ) -> FrictionalContact:
-    if np.all(laws.normal) and not sparse.issparse(laws.friction):
+    if np.all(laws.normal) and not laws.coupled:
         return FrictionalContact(
             delassus,
             velocity,
@@ -139,7 +137,7 @@ def _frictional(
             limit=laws.limit * duration,
             names=names,
         )
-    friction = laws.friction if sparse.issparse(laws.friction) else sparse.diags_array(laws.friction).tocsr()
+    friction = laws.friction if laws.coupled else sparse.diags_array(laws.friction).tocsr()
     return FrictionalContact.from_parts(
         delassus,
         velocity,

@@ -21,7 +21,15 @@ from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
 from klapper.schemes.adaptive_step import adaptive_step, joined
-from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, kinetic_energy, listed, snapshot_at_start
+from klapper.schemes.base import (
+    Scheme,
+    Snapshot,
+    Step,
+    StepFailed,
+    kinetic_energy,
+    registered,
+    snapshot_at_start,
+)
 from klapper.schemes.consistent_start import require_pressed_contacts
 from klapper.schemes.constraint_between import ConstraintForce, ConstraintStep
 from klapper.schemes.constraint_springs import AugmentedLagrange, ConstraintSprings, Penalty
@@ -31,7 +39,7 @@ from klapper.schemes.force_between import potential_gradient
 from klapper.schemes.held_contacts import HeldContacts
 from klapper.schemes.implicit_step import ImplicitStep
 from klapper.schemes.motion_balance import MotionBalance
-from klapper.schemes.newton import Newton, NotConverged
+from klapper.schemes.newton import NewtonIteration, NotConverged
 from klapper.schemes.penalty_contact import PenaltyContact
 from klapper.schemes.saddle_point import Reduction
 from klapper.schemes.settled_step import Settled
@@ -58,7 +66,7 @@ class Multipliers:
     reduction: Reduction = "saddle"
 
 
-@listed
+@registered
 @dataclass(frozen=True)
 class EnergyMomentum(Scheme):
     """Implicit steps for systems with a constant mass matrix.
@@ -86,7 +94,7 @@ class EnergyMomentum(Scheme):
     constraint_forces: Literal["discrete", "midpoint", "modified", "projected"] = "discrete"
     enforcement: Multipliers | Penalty | AugmentedLagrange = field(default_factory=Multipliers)
     contact: HardContact | PenaltyContact = field(default_factory=HardContact)
-    newton: Newton = field(default_factory=Newton)
+    newton: NewtonIteration = field(default_factory=NewtonIteration)
     accuracy: float | None = None
 
     name = "energy-momentum"
@@ -268,7 +276,7 @@ class _OneStep:
         except NotConverged as failure:
             raise StepFailed(
                 f"at {self.before.time:.6g} s the step of {self.h:.3g} s was not solved: {failure}. Use a smaller "
-                f"step, or Newton(largest=…) to cap its corrections."
+                f"step, or NewtonIteration(largest=…) to cap its corrections."
             ) from failure
 
     def _equations(self, contacts: HeldContacts) -> ImplicitStep:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from klapper.mechanics.errors import InvalidModel
-from klapper.schemes.base import listed
+from klapper.schemes.base import registered
 from klapper.schemes.phase_equations import PhaseEquations
 from klapper.schemes.phase_flow import Flow, Integrals
 from klapper.schemes.phases import Phased
@@ -26,7 +26,7 @@ _EXPLICIT_REACH = 5.0  # rate times step size up to which an explicit method is 
 _UNCONTROLLED = 1e8  # absolute tolerance of integrals that follow the motion without being part of its error
 
 
-@listed
+@registered
 @dataclass(frozen=True)
 class EventDriven(Phased):
     """Events located to round-off, smooth motion to ``tolerance``.

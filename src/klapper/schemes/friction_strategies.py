@@ -4,8 +4,8 @@ A rigid body that stands on several contacts feels only the sum S of such fricti
 contacts share their direction, a strategy gives the impulses of one round with the normal impulses held; everywhere
 else, and with the strategy "prox", friction is iterated like the normal impulses.
 
-    PseudoInverse   λ = −G⁺ (Wᵀ M⁻¹ h + w̄), tangential part, clipped to the friction limits       (4.8), Fig. C.5
-    Functional      S minimises z = v̇ᵀ P v̇; the split by the smallest Σ (T_i − preload_i)² / stiffness_i    Fig. C.6
+    PseudoInverseFriction  λ = −G⁺ (Wᵀ M⁻¹ h + w̄), tangential part, clipped to the friction limits    (4.8), Fig. C.5
+    FunctionalFriction     S minimises z = v̇ᵀ P v̇; the split by the smallest Σ (T_i − preload_i)² / stiffness_i Fig. C.6
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Round:
 
 
 @dataclass(frozen=True)
-class PseudoInverse:
+class PseudoInverseFriction:
     """Minimum norm of all contact forces that stop the contact accelerations, friction clipped to its limits.
 
     A force that is clipped makes the sum too small, so that the body slides for a step: it chatters. With
@@ -72,12 +72,12 @@ class PseudoInverse:
 
     A block is pushed with 10 N and sticks; its two feet share alike:
 
-    >>> from klapper.bodies import Block, rigid_block
+    >>> from klapper.bodies import FootedBlock, rigid_block
     >>> from klapper.mechanics import Constant
-    >>> from klapper.schemes import NestedProx, PseudoInverse
+    >>> from klapper.schemes import NestedProx, PseudoInverseFriction
     >>> from klapper.simulate import simulate
-    >>> block = rigid_block(Block(0.2, 0.1, 16.0, friction=(0.5, 0.5)), load=Constant([10.0, 0.0, 0.0]))
-    >>> run = simulate(block, 0.002, NestedProx(1e-3, friction=PseudoInverse(), compiled=False))
+    >>> block = rigid_block(FootedBlock(0.2, 0.1, 16.0, friction=(0.5, 0.5)), load=Constant([10.0, 0.0, 0.0]))
+    >>> run = simulate(block, 0.002, NestedProx(1e-3, friction=PseudoInverseFriction(), compiled=False))
     >>> run.forces[-1, :, 1].round(6)
     array([-5., -5.])
     """
@@ -107,7 +107,7 @@ class PseudoInverse:
 
 
 @dataclass(frozen=True)
-class Functional:
+class FunctionalFriction:
     """The friction sum with the smallest acceleration, shared by stiffness.
 
     ``ansatz``       1: P = 1, all accelerations; 2: P = M M, all forces; 3: accelerations of ``coordinates`` only
@@ -117,12 +117,12 @@ class Functional:
 
     A block is pushed with 10 N and sticks; one foot is three times as stiff as the other one:
 
-    >>> from klapper.bodies import Block, rigid_block
+    >>> from klapper.bodies import FootedBlock, rigid_block
     >>> from klapper.mechanics import Constant
-    >>> from klapper.schemes import Functional, NestedProx
+    >>> from klapper.schemes import FunctionalFriction, NestedProx
     >>> from klapper.simulate import simulate
-    >>> block = rigid_block(Block(0.2, 0.1, 16.0, friction=(0.5, 0.5)), load=Constant([10.0, 0.0, 0.0]))
-    >>> scheme = NestedProx(1e-3, friction=Functional(stiffness=(1.0, 3.0)), compiled=False)
+    >>> block = rigid_block(FootedBlock(0.2, 0.1, 16.0, friction=(0.5, 0.5)), load=Constant([10.0, 0.0, 0.0]))
+    >>> scheme = NestedProx(1e-3, friction=FunctionalFriction(stiffness=(1.0, 3.0)), compiled=False)
     >>> simulate(block, 0.002, scheme).forces[-1, :, 1].round(6)
     array([-2.5, -7.5])
     """
@@ -180,19 +180,19 @@ class Functional:
         return water_filling(-w / k * now.duration, lower, upper, start=start, stiffness=stiffness), label
 
 
-def strategy_of(given: Any) -> PseudoInverse | Functional | None:
+def strategy_of(given: Any) -> PseudoInverseFriction | FunctionalFriction | None:
     """A strategy from itself or its name; None for "prox"."""
-    if isinstance(given, PseudoInverse | Functional):
+    if isinstance(given, PseudoInverseFriction | FunctionalFriction):
         return given
     if given == "prox":
         return None
     if given in ("pinv", "pinv-redistributed"):
-        return PseudoInverse(redistribute=given == "pinv-redistributed")
+        return PseudoInverseFriction(redistribute=given == "pinv-redistributed")
     if given in NAMES:
-        return Functional(int(given[-1]))
+        return FunctionalFriction(int(given[-1]))
     raise InvalidModel(
-        f"friction is {given!r}; allowed are {', '.join(repr(name) for name in NAMES)}, PseudoInverse(...) and "
-        f"Functional(...)."
+        f"friction is {given!r}; allowed are {', '.join(repr(name) for name in NAMES)}, PseudoInverseFriction(...) and "
+        f"FunctionalFriction(...)."
     )
 
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from klapper.mechanics.arguments import number
-from klapper.schemes.base import listed
+from klapper.schemes.base import registered
 from klapper.schemes.newmark import NewmarkFamily, Weights
 
 
-@listed
+@registered
 @dataclass(frozen=True)
 class GeneralisedAlpha(NewmarkFamily):
     """Implicit steps with chosen damping of high frequencies, for systems with a constant mass matrix.

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sparse
 
-from klapper.mechanics.contact_table import Laws
+from klapper.mechanics.contact_table import ContactLaws
 from klapper.mechanics.system import Directions, Matrix, System
 
 
@@ -37,7 +36,7 @@ def resolve_jump(
     v: np.ndarray,
     contact: np.ndarray,
     directions: Directions,
-    laws: Laws,
+    laws: ContactLaws,
 ) -> Jump:
     """The jump by ``law`` of those closed contacts that do not open; nothing happens if none of them approaches.
 
@@ -52,7 +51,7 @@ def resolve_jump(
     noise = 1e-12 * np.abs(v).max(initial=0.0)
     if not np.any(approach < -noise):
         return Jump(v, impulses, np.zeros(len(bilateral[1])), np.zeros(3), np.zeros(len(contact), dtype=bool))
-    rough = d > 0 and np.any(_diagonal(laws) > 0)
+    rough = d > 0 and np.any(laws.own_friction > 0)
     columns = (closed[:, None] * d + np.arange(d)).ravel()
     ratio = np.ones((len(closed), d))
     if d == 2:
@@ -64,7 +63,7 @@ def resolve_jump(
         directions.normal[:, closed],
         restitution=laws.restitution[closed],
         tangential=tangential,
-        friction=_diagonal(laws)[closed] if rough else 0.0,
+        friction=laws.own_friction[closed] if rough else 0.0,
         normal_rate=directions.normal_rate[closed],
         tangential_rate=(directions.tangential_rate[columns] * ratio.ravel()) if rough else 0.0,
         bilateral=bilateral[0] if len(bilateral[1]) else None,
@@ -90,8 +89,3 @@ def resolve_jump(
     treated = np.zeros(len(contact), dtype=bool)
     treated[closed[taken.contacts]] = True
     return Jump(result.after, impulses, np.asarray(result.bilateral), losses, treated, finding)
-
-
-def _diagonal(laws: Laws) -> np.ndarray:
-    friction = laws.friction
-    return friction.diagonal() if sparse.issparse(friction) else friction

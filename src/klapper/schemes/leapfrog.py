@@ -21,12 +21,12 @@ from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.options import Option
 from klapper.mechanics.system import System, Tangents
-from klapper.schemes.base import Scheme, Snapshot, Step, listed
+from klapper.schemes.base import Scheme, Snapshot, Step, registered
 from klapper.schemes.moreau import Moreau
 from klapper.schemes.stable_step import stable_step
 
 
-@listed
+@registered
 @dataclass(frozen=True)
 class Leapfrog(Scheme):
     """Explicit steps with rigid contact, friction and impact.

@@ -24,14 +24,14 @@ from klapper.complementarity import SOLVERS, ComplementarityError
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System, Tangents
 from klapper.schemes.adaptive_step import joined
-from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, Stretch, listed, snapshot_at_start
+from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, Stretch, registered, snapshot_at_start
 from klapper.schemes.energy import spring_energy
 from klapper.schemes.equal_steps import end_of_step, steps_until
 from klapper.schemes.mobility import Inverse
 from klapper.schemes.moreau_step import MoreauStep
 
 
-@listed
+@registered
 @dataclass(frozen=True)
 class Moreau(Scheme):
     """θ time stepping with contact, friction and impact.

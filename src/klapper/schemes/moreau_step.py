@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sparse
 
-from klapper.mechanics.contact_table import Laws
+from klapper.mechanics.contact_table import ContactLaws
 from klapper.mechanics.system import Directions, System
 from klapper.schemes.base import IMPACT, OPEN, SLIP, STICK, TOUCHING, Snapshot, Step, StepFailed
 from klapper.schemes.contact_step import ContactRows, contact_rows, solve_contacts
@@ -59,7 +59,7 @@ class MoreauStep:
         self.force = self._force(inverse)
         self.pushed = inverse(h * self.force)
 
-    def _closed_contacts(self) -> tuple[np.ndarray, Laws, Directions]:
+    def _closed_contacts(self) -> tuple[np.ndarray, ContactLaws, Directions]:
         system, t, q = self.system, self.t_contact, self.q_contact
         near = system.near(t, q)
         contact = near
@@ -318,18 +318,11 @@ class MoreauStep:
         terms = (moved + np.abs(directions.tangential_rate)).reshape(shape).max(axis=1, initial=0.0)
         speed = np.linalg.norm(slip, axis=1)
         loaded = self.loaded
-        limit = (
-            self.laws.friction @ impulse[:, 0] if self.laws_coupled else self.laws.friction * impulse[:, 0]
-        )
-        holds = (limit + self.laws.limit * self.h) > 0.0
+        holds = (self.laws.friction_from(impulse[:, 0]) + self.laws.limit * self.h) > 0.0
         state = np.where(loaded, np.where(holds & (speed <= 1e-9 * terms), STICK, SLIP), OPEN)
         hit = loaded & (impulse[:, 0] > 0.0) & (approach > 2.0 * smooth + 1e-12 * np.abs(approach))
         state[hit | (self.jump[:, 0] > 0.0)] = IMPACT
         return state.astype(np.int8)
-
-    @property
-    def laws_coupled(self) -> bool:
-        return getattr(self.laws.friction, "ndim", 1) == 2
 
 
 def _largest_entries(matrix: Any) -> np.ndarray:

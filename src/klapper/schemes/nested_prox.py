@@ -54,11 +54,11 @@ class NestedProx(Scheme):
 
     A block of 16 kg on two feet is pushed with 10 N and sticks; the feet share alike:
 
-    >>> from klapper.bodies import Block, rigid_block
+    >>> from klapper.bodies import FootedBlock, rigid_block
     >>> from klapper.mechanics import Constant
     >>> from klapper.schemes import NestedProx
     >>> from klapper.simulate import simulate
-    >>> block = rigid_block(Block(0.2, 0.1, 16.0, friction=(0.5, 0.5)), load=Constant([10.0, 0.0, 0.0]))
+    >>> block = rigid_block(FootedBlock(0.2, 0.1, 16.0, friction=(0.5, 0.5)), load=Constant([10.0, 0.0, 0.0]))
     >>> run = simulate(block, 0.002, NestedProx(1e-3, friction="functional-3", compiled=False))
     >>> run.forces[-1, :, 1].round(6), run.forces[-1, :, 0].sum().round(6)  # 16 kg · 9.81 m/s²
     (array([-5., -5.]), np.float64(156.96))
@@ -155,7 +155,7 @@ class NestedProx(Scheme):
             raise InvalidModel(
                 f"contact '{worst}' has restitution, but impacts are inelastic here; use Moreau."
             )
-        if getattr(laws.friction, "ndim", 1) == 2:
+        if laws.coupled:
             raise InvalidModel(
                 f"'{system.name}' has friction that depends on other contacts' normal forces; use Moreau."
             )

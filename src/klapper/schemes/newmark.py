@@ -20,11 +20,11 @@ from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System, Tangents, difference_tangents
 from klapper.schemes.adaptive_step import adaptive_step
-from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, listed
+from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, registered
 from klapper.schemes.consistent_start import consistent_start, present, require_constant_mass
 from klapper.schemes.direction_slope import direction_slope
 from klapper.schemes.equal_steps import end_of_step, steps_until
-from klapper.schemes.newton import Newton, NotConverged, Residual
+from klapper.schemes.newton import NewtonIteration, NotConverged, Residual
 from klapper.schemes.penalty_contact import PenaltyContact, loaded_contacts
 from klapper.schemes.saddle_point import saddle_point
 from klapper.schemes.smooth_ledger import End, step_sums
@@ -46,7 +46,7 @@ class NewmarkFamily(Scheme):
 
     step_size: float
     contact: PenaltyContact | None = field(default=None, kw_only=True)
-    newton: Newton = field(default_factory=Newton, kw_only=True)
+    newton: NewtonIteration = field(default_factory=NewtonIteration, kw_only=True)
     accuracy: float | None = field(default=None, kw_only=True)
 
     name = "newmark"
@@ -116,7 +116,7 @@ class NewmarkFamily(Scheme):
         return ("newmark1959",)
 
 
-@listed
+@registered
 @dataclass(frozen=True)
 class Newmark(NewmarkFamily):
     """Newmark's method for systems with a constant mass matrix.
@@ -297,5 +297,5 @@ class _OneStep:
                 failure = error
         raise StepFailed(
             f"at {self.before.time:.6g} s the step of {self.h:.3g} s was not solved: {failure}. Use a smaller step, or "
-            f"Newton(largest=…) to cap its corrections."
+            f"NewtonIteration(largest=…) to cap its corrections."
         )

@@ -59,7 +59,7 @@ class NotConverged(ArithmeticError):
 
 
 @dataclass(frozen=True)
-class Newton:
+class NewtonIteration:
     """How to solve the equations of a step.
 
     ``tolerance``     of the residual, in units of the terms that it is the sum of
@@ -72,10 +72,10 @@ class Newton:
     A spring of 4 N/m under 2 N settles at 0.5 m, in rounds that move it by at most 0.2 m:
 
     >>> from klapper.mechanics import LinearSystem, Ramp
-    >>> from klapper.schemes import Newton, QuasiStatic
+    >>> from klapper.schemes import NewtonIteration, QuasiStatic
     >>> from klapper.simulate import simulate
     >>> spring = LinearSystem([1.0], stiffness=[4.0], force=Ramp([0.0], [2.0]))
-    >>> simulate(spring, 1.0, QuasiStatic(1.0, newton=Newton(largest=0.2))).position[-1].round(9)
+    >>> simulate(spring, 1.0, QuasiStatic(1.0, newton=NewtonIteration(largest=0.2))).position[-1].round(9)
     array([0.5])
     """
 

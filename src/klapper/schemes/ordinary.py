@@ -15,7 +15,7 @@ import numpy as np
 
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
-from klapper.schemes.base import Snapshot, StepFailed, listed
+from klapper.schemes.base import Snapshot, StepFailed, registered
 from klapper.schemes.event_driven import EventDriven
 from klapper.schemes.mode_decision import Decision
 from klapper.schemes.phase_equations import phase_equations
@@ -36,7 +36,7 @@ from klapper.schemes.touching import Touching
 _ZERO = 1e-9  # of the largest force: pulls and excesses below it are round-off
 
 
-@listed
+@registered
 @dataclass(frozen=True)
 class Ordinary(EventDriven):
     """Event location and integration as in :class:`EventDriven`, but contacts as two-sided constraints with release.

@@ -19,9 +19,9 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import scipy.sparse as sparse
 
-from klapper.mechanics.contact_table import Laws
+from klapper.complementarity.dense import dense
+from klapper.mechanics.contact_table import ContactLaws
 from klapper.mechanics.contacts import Contact
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.system import System
@@ -86,9 +86,9 @@ class PhaseEquations:
         self.changing = not system.contacts.constant and len(self.sliding) > 0
         self.at_rest = self.coefficients(self.laws)
 
-    def coefficients(self, laws: Laws) -> np.ndarray:
+    def coefficients(self, laws: ContactLaws) -> np.ndarray:
         """μ (s, m): friction limits of the patches from the normal forces of the pressed contacts."""
-        if sparse.issparse(laws.friction):
+        if laws.coupled:
             return laws.friction.tocsr()[self.patch][:, self.normal].toarray()
         return np.where(
             self.patch[:, None] == self.normal[None, :], np.asarray(laws.friction)[self.patch, None], 0.0
@@ -106,9 +106,9 @@ class PhaseEquations:
         return Rows(
             np.hstack(
                 [
-                    _dense(directions.normal)[:, self.normal],
-                    _dense(directions.tangential)[:, of_patch] * scale,
-                    _dense(bilateral),
+                    dense(directions.normal)[:, self.normal],
+                    dense(directions.tangential)[:, of_patch] * scale,
+                    dense(bilateral),
                 ]
             ),
             np.concatenate(
@@ -266,9 +266,9 @@ class LinearPhaseEquations(PhaseEquations):
         of_patch = (self.which[self.patch, None] * d + np.arange(d)).ravel()
         self.columns = np.hstack(
             [
-                _dense(system.normal_directions[:, of_normal]),
-                _dense(system.tangential_directions[:, of_patch]) * self.scale.ravel(),
-                _dense(system.constraint_matrix),
+                dense(system.normal_directions[:, of_normal]),
+                dense(system.tangential_directions[:, of_patch]) * self.scale.ravel(),
+                dense(system.constraint_matrix),
             ]
         )
         self.response = np.asarray(inverse(self.columns))
@@ -434,10 +434,6 @@ def phase_equations(system: System, modes: Modes, inverse: Inverse | None = None
     if isinstance(system, LinearSystem):
         return LinearPhaseEquations(system, modes, inverse or Inverse(system.mass_matrix))
     return PhaseEquations(system, modes)
-
-
-def _dense(matrix: Any) -> np.ndarray:
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
 
 
 def _unit(mobility: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from klapper.mechanics.contacts import Contact
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.system import System
-from klapper.schemes.base import Snapshot, listed
+from klapper.schemes.base import Snapshot, registered
 from klapper.schemes.linear_flow import Held, LinearFlow, LinearModel, LinearPhase
 from klapper.schemes.phase_equations import LinearPhaseEquations, PhaseEquations
 from klapper.schemes.phase_flow import Flow
@@ -31,7 +31,7 @@ _LONGEST, _SLOWEST = (
 _GROWS = 1e3  # a motion that becomes so many times larger has lost the digits that its first event needs
 
 
-@listed
+@registered
 @dataclass(frozen=True)
 class PiecewiseExact(Phased):
     """Closed-form motion from event to event, for :class:`~klapper.mechanics.LinearSystem`.
@@ -132,13 +132,9 @@ def _treatable(system: System) -> LinearSystem:
                 f"{part.called} has friction that depends on the sliding speed, so that sliding has no closed form: "
                 f"PiecewiseExact needs a constant coefficient; use EventDriven."
             )
-        if part.tangents is not None and len(part.tangents) == 2 and _rough(part):
+        if part.tangents is not None and len(part.tangents) == 2 and part.rough:
             raise InvalidModel(
                 f"{part.called} can slide in two directions, and the turning of its friction has no closed form: "
                 f"PiecewiseExact needs one tangential direction; use EventDriven."
             )
     return system
-
-
-def _rough(part: Any) -> bool:
-    return not isinstance(part, Contact) or part.has_friction or part.limit > 0.0

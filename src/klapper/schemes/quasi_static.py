@@ -17,21 +17,21 @@ from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
 from klapper.schemes.adaptive_step import joined
-from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, listed, snapshot_at_start
+from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, registered, snapshot_at_start
 from klapper.schemes.consistent_start import require_pressed_contacts
 from klapper.schemes.constraint_between import ConstraintStep
 from klapper.schemes.contact_rounds import ContactRounds, HardContact
 from klapper.schemes.equal_steps import end_of_step, steps_until
 from klapper.schemes.held_contacts import HeldContacts
 from klapper.schemes.implicit_step import Balanced, ImplicitStep
-from klapper.schemes.newton import Newton, NotConverged
+from klapper.schemes.newton import NewtonIteration, NotConverged
 from klapper.schemes.settled_step import Settled
 
 _SMALLEST = 2.0**-10  # of a step: the smallest part that it is cut into
 _LEAST = 1e-5  # of stiffness times position: the least force that residuals are measured in
 
 
-@listed
+@registered
 @dataclass(frozen=True)
 class QuasiStatic(Scheme):
     """Equilibrium after equilibrium, with one- and two-sided constraints and friction.
@@ -56,7 +56,7 @@ class QuasiStatic(Scheme):
 
     step_size: float
     contact: HardContact = field(default_factory=HardContact)
-    newton: Newton = field(default_factory=Newton)
+    newton: NewtonIteration = field(default_factory=NewtonIteration)
 
     name = "quasi-static"
     inertia = False

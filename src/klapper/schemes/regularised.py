@@ -26,7 +26,7 @@ from klapper.mechanics.smooth_friction import (
     StickElement,
 )
 from klapper.mechanics.system import System
-from klapper.schemes.base import Scheme, Snapshot, Step, listed, snapshot_at_start
+from klapper.schemes.base import Scheme, Snapshot, Step, registered, snapshot_at_start
 from klapper.schemes.contact_modes import ContactModes
 from klapper.schemes.contact_switches import Switches
 from klapper.schemes.friction_branches import FrictionBranches, friction_branches
@@ -36,7 +36,7 @@ from klapper.schemes.regularised_step import COUNTS, RegularisedMemory, Regulari
 from klapper.schemes.smooth_step import METHODS, Method
 
 
-@listed
+@registered
 @dataclass(frozen=True)
 class Regularised(Scheme):
     """One model under compliant laws.

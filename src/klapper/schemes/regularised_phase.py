@@ -14,9 +14,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sparse
 
-from klapper.mechanics.contact_table import Laws
+from klapper.complementarity.dense import dense
+from klapper.mechanics.contact_table import ContactLaws
 from klapper.mechanics.system import System
 from klapper.schemes.contact_modes import APART, IDLE, NO_FRICTION, PRESSING, SLIDING, STICKING, ContactModes
 from klapper.schemes.friction_branches import FrictionBranches, Sliding, directions_of
@@ -81,7 +81,7 @@ class Phase:
         self.stuck = np.flatnonzero((self.tangential_mode == STICKING) & friction.holds)
 
     @cached_property
-    def laws(self) -> Laws:
+    def laws(self) -> ContactLaws:
         """Laws of the closed contacts at rest."""
         return self.system.contacts.laws(self.closed)
 
@@ -316,7 +316,7 @@ class Phase:
             laws = self.system.contacts.laws(
                 self.closed, np.where(held, 0.0, np.linalg.norm(velocity, axis=1))
             )
-        return laws.limit + _times(laws.friction, normal_force)
+        return laws.limit + laws.friction_from(normal_force)
 
     def _limit_rate(
         self,
@@ -335,7 +335,7 @@ class Phase:
         change = self.normal.trial_rate(gap, rate, directions.normal.T @ acceleration + b_normal)
         force_rate = np.where(self.presses, change, 0.0)
         if self.system.contacts.constant:
-            return _times(self.laws.friction, force_rate)
+            return self.laws.friction_from(force_rate)
         slip = np.asarray(directions.tangential_velocity(v)).reshape(len(self.closed), self.d)
         slip_rate = (directions.tangential.T @ acceleration + b_tangential).reshape(slip.shape)
         speed = np.linalg.norm(slip, axis=1)
@@ -343,10 +343,9 @@ class Phase:
         step = 1e-4 * np.maximum(speed, 1e-4)
         laws = self.system.contacts.laws
         ahead, behind = laws(self.closed, speed + step), laws(self.closed, np.maximum(speed - step, 0.0))
-        rise = _times(ahead.friction, normal_force) - _times(behind.friction, normal_force)
+        rise = ahead.friction_from(normal_force) - behind.friction_from(normal_force)
         slope = rise / (speed + step - np.maximum(speed - step, 0.0))
-        now = laws(self.closed, speed).friction
-        return _times(now, force_rate) + slope * speed_rate
+        return laws(self.closed, speed).friction_from(force_rate) + slope * speed_rate
 
     def _held(
         self, t: float, q: np.ndarray, v: np.ndarray, directions: Any, push: np.ndarray
@@ -418,17 +417,6 @@ def stored_energies(
     return float(np.sum(normal.at(closed).stored(gap, layer[closed], np.isfinite(gap)))), tangential
 
 
-def dense(matrix: Any) -> np.ndarray:
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
-
-
-def _times(friction: Any, normal_force: np.ndarray) -> np.ndarray:
-    """μ λ_N for coefficients (k,) or a matrix (k, k)."""
-    if getattr(friction, "ndim", 1) == 2:
-        return np.asarray(friction @ normal_force)
-    return friction * normal_force
-
-
 def inverse_kept() -> Any:
     """M ↦ M⁻¹ that factorises a matrix once as long as it stays the same object."""
     kept: dict[str, Any] = {}
@@ -439,12 +427,3 @@ def inverse_kept() -> Any:
         return kept["inverse"]
 
     return inverse_of
-
-
-def rough_contacts(laws: Laws, constant: bool) -> np.ndarray:
-    """Which contacts (k,) can have friction."""
-    if not constant:
-        return np.ones(len(laws.normal), dtype=bool)
-    friction = laws.friction
-    rows = np.asarray(friction.sum(axis=1)).ravel() if getattr(friction, "ndim", 1) == 2 else friction
-    return (rows > 0.0) | (laws.limit > 0.0)

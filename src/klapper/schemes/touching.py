@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-import scipy.sparse as sparse
 
-from klapper.mechanics.contact_table import Laws
+from klapper.complementarity.dense import dense
+from klapper.mechanics.contact_table import ContactLaws
 from klapper.mechanics.system import Directions, System
 
 ROUND_OFF = 1e-12  # of the terms of a velocity: what is left of them where they cancel
@@ -37,7 +37,7 @@ class Touching:
         shape = (len(self.contact), self.d)
         slip = self.directions.tangential_velocity(v).reshape(shape)
         self.speed = np.linalg.norm(slip, axis=1)
-        self.laws: Laws = system.contacts.laws(self.contact, self.speed)
+        self.laws: ContactLaws = system.contacts.laws(self.contact, self.speed)
         self.scale = np.ones(shape)
         if self.d == 2:
             self.scale[:, 1] = self.laws.ratio
@@ -47,12 +47,12 @@ class Touching:
     @property
     def normal(self) -> np.ndarray:
         """J_N (n, k), zero columns for friction elements."""
-        return _dense(self.directions.normal)
+        return dense(self.directions.normal)
 
     @property
     def tangential(self) -> np.ndarray:
         """J_T (n, k d) in scaled directions."""
-        return _dense(self.directions.tangential) * self.scale.ravel()
+        return dense(self.directions.tangential) * self.scale.ravel()
 
     @cached_property
     def quiet(self) -> np.ndarray:
@@ -83,8 +83,7 @@ class Touching:
 
     def coefficients(self, speed: np.ndarray) -> np.ndarray:
         """μ (k, k): friction limits from normal forces at sliding speeds (k,) [m/s]."""
-        friction = self.system.contacts.laws(self.contact, speed).friction
-        return friction.toarray() if sparse.issparse(friction) else np.diag(friction)
+        return self.system.contacts.laws(self.contact, speed).friction_matrix
 
     def place(self, contact: np.ndarray) -> np.ndarray:
         """Places (e,) of contact numbers among those that touch; those that do not touch are left out."""
@@ -92,7 +91,3 @@ class Touching:
 
     def names(self, places: np.ndarray) -> list[str]:
         return [self.system.contacts.name(int(self.contact[i])) for i in places]
-
-
-def _dense(matrix: object) -> np.ndarray:
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)  # type: ignore[attr-defined]

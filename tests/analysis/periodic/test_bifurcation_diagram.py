@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from oscillators import driven_slider, impact_oscillator, single, van_der_pol
 
-from klapper.analysis import Section, bifurcation_diagram, periodic_motion
+from klapper.analysis import PoincareSection, bifurcation_diagram, periodic_motion
 from klapper.mechanics.errors import InvalidModel
 from klapper.schemes import EventDriven
 
@@ -56,7 +56,7 @@ def test_a_section_without_forcing():
         settle=2,
         keep=2,
         period=6.66,
-        section=Section.turning(0, rising=False),
+        section=PoincareSection.turning(0, rising=False),
         scheme=EventDriven(1e-10, sample=0.02),
     )
     np.testing.assert_allclose(diagram.seen[0][:, 0], 2.00861986087484, atol=1e-6)  # amplitude, published

@@ -17,7 +17,7 @@ import numpy as np
 
 from klapper.analysis.periodic.flow_map import scheme_for
 from klapper.analysis.periodic.forcing import forcing_period
-from klapper.analysis.section import Section, Stroboscope
+from klapper.analysis.poincare_section import PoincareSection, Stroboscope
 from klapper.mechanics.arguments import finite, number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import State, System, require_system
@@ -60,7 +60,7 @@ def bifurcation_diagram(
     settle: int = 100,
     keep: int = 32,
     period: float | Callable[[float], float] | None = None,
-    section: Section | Stroboscope | None = None,
+    section: PoincareSection | Stroboscope | None = None,
     quantity: Callable[[Run], Any] | None = None,
     start: State | None = None,
     scheme: Scheme | None = None,

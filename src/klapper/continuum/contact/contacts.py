@@ -12,7 +12,7 @@ from klapper.continuum.contact.flat_gaps import FlatGaps
 from klapper.continuum.contact.interface import Interface, Search, as_interfaces
 from klapper.continuum.contact.pairing import PairedNodes, Pairing
 from klapper.continuum.walls import WallContacts
-from klapper.mechanics.contact_table import Laws
+from klapper.mechanics.contact_table import ContactLaws
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import Directions
 
@@ -65,7 +65,7 @@ class ContinuumContacts:
         again = sum(str(other.surface) == str(search.surface) for other in self.searches[: part - 1])
         return f"{search.surface} {node}" + (f" ({again + 1})" if again else "")
 
-    def laws(self, which: np.ndarray, speed: np.ndarray | None = None) -> Laws:
+    def laws(self, which: np.ndarray, speed: np.ndarray | None = None) -> ContactLaws:
         k = len(which)
         restitution, friction = np.zeros(k), np.zeros(k)
         wall = which < self.walls.count
@@ -75,7 +75,7 @@ class ContinuumContacts:
         for first, last, search in self._ranges():
             mine = (which >= first) & (which < last)
             restitution[mine], friction[mine] = search.interface.restitution, search.interface.friction
-        return Laws(np.ones(k, dtype=bool), restitution, friction, np.zeros(k), np.ones(k))
+        return ContactLaws(np.ones(k, dtype=bool), restitution, friction, np.zeros(k), np.ones(k))
 
     def pair(self, q: np.ndarray, travel: float, start: np.ndarray, *, corners: bool = False) -> Pairing:
         """Who meets whom at coordinates q (n d,), when nothing moved farther than ``travel`` [m] since ``start``.

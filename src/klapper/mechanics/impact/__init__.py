@@ -15,19 +15,19 @@ from klapper.mechanics.impact.law import IMPACT_LAWS, ImpactLaw
 from klapper.mechanics.impact.newton import Newton, NewtonImpact
 from klapper.mechanics.impact.poisson import Poisson, PoissonImpact
 from klapper.mechanics.impact.problem import Approaching, ImpactProblem
-from klapper.mechanics.impact.result import Determinacy, Impact, Stage
+from klapper.mechanics.impact.result import Impact, ImpactDeterminacy, Stage
 from klapper.mechanics.impact.sequential import Sequential, SequentialImpact
 
 __all__ = [
     "IMPACT_LAWS",
     "Approaching",
-    "Determinacy",
     "Energetic",
     "EnergeticImpact",
     "Fremond",
     "FremondImpact",
     "Impact",
     "ImpactAudit",
+    "ImpactDeterminacy",
     "ImpactLaw",
     "ImpactProblem",
     "Newton",

@@ -22,11 +22,11 @@ import numpy as np
 from scipy.optimize import brentq
 
 from klapper.complementarity import NoSolution
-from klapper.complementarity.convert import dense
+from klapper.complementarity.dense import dense
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.impact.law import ImpactLaw, impact_law
 from klapper.mechanics.impact.problem import ImpactProblem
-from klapper.mechanics.impact.result import Determinacy, Impact, Stage
+from klapper.mechanics.impact.result import Impact, ImpactDeterminacy, Stage
 from klapper.mechanics.options import Option
 
 _TURN = 0.01  # rad, by which slip turns within a piece
@@ -53,14 +53,14 @@ class EnergeticImpact(Impact):
     tied: bool
     finished: bool
 
-    def determinacy(self) -> Determinacy:
+    def determinacy(self) -> ImpactDeterminacy:
         """A collision of one contact has one outcome; the order of collisions is chosen where speeds are equal."""
         if self.tied:
             words = (
                 "Several contacts approach equally fast, and the motion may depend on which collides first."
             )
-            return Determinacy("undecided", "undecided", words)
-        return Determinacy("unique", "unique", "The motion is unique. All forces are unique.")
+            return ImpactDeterminacy("undecided", "undecided", words)
+        return ImpactDeterminacy("unique", "unique", "The motion is unique. All forces are unique.")
 
     def _words_of_approach(self) -> str:
         if self.finished:

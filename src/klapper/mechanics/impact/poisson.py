@@ -22,7 +22,7 @@ from klapper.complementarity import NotApplicable, Uniqueness, uniqueness
 from klapper.complementarity.uniqueness import Verdict
 from klapper.mechanics.impact.law import ImpactLaw, impact_law
 from klapper.mechanics.impact.problem import ImpactProblem
-from klapper.mechanics.impact.result import Determinacy, Impact, Stage, worst
+from klapper.mechanics.impact.result import Impact, ImpactDeterminacy, Stage, worst
 
 _VERIFIED = 1e-8
 _DIFFERENT = 1e-7
@@ -49,7 +49,7 @@ class PoissonImpact(Impact):
         """v_K (n,) [m/s, rad/s], the velocities at the end of compression."""
         return self.stages[0].after
 
-    def determinacy(self) -> Determinacy:
+    def determinacy(self) -> ImpactDeterminacy:
         """As always, and additionally whether another split of the compression impulses gives another motion."""
         first, last = (stage.solution for stage in self.stages)
         if first is None or last is None:
@@ -57,13 +57,13 @@ class PoissonImpact(Impact):
         try:
             compression, restitution = uniqueness(first), uniqueness(last)
         except NotApplicable as error:
-            return Determinacy("undecided", "undecided", str(error))
+            return ImpactDeterminacy("undecided", "undecided", str(error))
         split = self._split_matters(compression)
         answers = (compression, restitution)
         words = f"Compression: {compression} Restitution: {restitution}"
         if split != "unique":
             words += f" Another split of the compression impulses: the motion after the impact is {split}."
-        return Determinacy(
+        return ImpactDeterminacy(
             worst([compression.motion, restitution.motion, split]),
             worst(["unique" if answer.forces.all() else "not unique" for answer in answers]),
             words,

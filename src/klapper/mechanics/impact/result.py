@@ -39,7 +39,7 @@ class Stage:
 
 
 @dataclass(frozen=True, eq=False)
-class Determinacy:
+class ImpactDeterminacy:
     """Whether a law determines the motion after the impact and the impulses, with the analysis of each stage.
 
     ``motion`` and ``forces`` are "unique", "not unique" or "undecided", ``words`` the same for a reader. A table of
@@ -135,7 +135,7 @@ class Impact:
         return audit_stages(self.problem, self.law, self.stages, self.restitution_loss())
 
     @cached_property
-    def unique(self) -> Determinacy:
+    def unique(self) -> ImpactDeterminacy:
         return self.determinacy()
 
     @property
@@ -147,14 +147,14 @@ class Impact:
         """The loss that a law predicts in closed form, if it does."""
         return None
 
-    def determinacy(self) -> Determinacy:
+    def determinacy(self) -> ImpactDeterminacy:
         """Each stage starts from a motion that is unique if the stages before it leave it so."""
         solved = [stage.solution for stage in self.stages if stage.solution is not None]
         try:
             answers = tuple(uniqueness(solution) for solution in solved)
         except NotApplicable as error:
-            return Determinacy("undecided", "undecided", str(error))
-        return Determinacy(
+            return ImpactDeterminacy("undecided", "undecided", str(error))
+        return ImpactDeterminacy(
             worst([answer.motion for answer in answers]),
             worst(["unique" if answer.forces.all() else "not unique" for answer in answers]),
             " ".join(dict.fromkeys(str(answer) for answer in answers))

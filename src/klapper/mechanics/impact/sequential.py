@@ -18,12 +18,12 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from klapper.complementarity import LinearComplementarity
-from klapper.complementarity.convert import dense
+from klapper.complementarity.dense import dense
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.impact.law import ImpactLaw, impact_law
 from klapper.mechanics.impact.newton import newton_velocity
 from klapper.mechanics.impact.problem import ImpactProblem
-from klapper.mechanics.impact.result import Determinacy, Impact, Stage
+from klapper.mechanics.impact.result import Impact, ImpactDeterminacy, Stage
 from klapper.mechanics.options import Option
 
 
@@ -53,7 +53,7 @@ class SequentialImpact(Impact):
         """Velocities ˡu (fast impacts + 1, n) [m/s, rad/s], from ⁻v to ⁺v."""
         return np.array([self.problem.before, *(stage.after for stage in self.stages)])
 
-    def determinacy(self) -> Determinacy:
+    def determinacy(self) -> ImpactDeterminacy:
         """Without friction a set of contacts with a regular Delassus matrix leaves nothing open, whatever it meets."""
         solved = [stage.solution.problem for stage in self.stages if stage.solution is not None]
         if not all(isinstance(problem, LinearComplementarity) for problem in solved):
@@ -61,7 +61,7 @@ class SequentialImpact(Impact):
         sets = {problem.names: dense(problem.matrix) for problem in solved}
         if any(np.linalg.matrix_rank(matrix, hermitian=True) < len(matrix) for matrix in sets.values()):
             return super().determinacy()
-        return Determinacy("unique", "unique", "The motion is unique. All forces are unique.")
+        return ImpactDeterminacy("unique", "unique", "The motion is unique. All forces are unique.")
 
     def _words_of_approach(self) -> str:
         if self.finished:

@@ -20,7 +20,7 @@ _DISTINCT = 100.0  # how much worse shorter steps must repeat than a period
 
 
 @dataclass(frozen=True, eq=False)
-class Section:
+class PoincareSection:
     """The surface s(t, q, v) = 0 crossed from below (``rising``) or from above.
 
     ``function`` takes t (k,), q (k, nq), v (k, nv) and returns (k,).
@@ -28,9 +28,9 @@ class Section:
     q = t − 1.5 rises through zero at 1.5 s:
 
     >>> import numpy as np
-    >>> from klapper.analysis import Section, Trajectory
+    >>> from klapper.analysis import PoincareSection, Trajectory
     >>> time = np.arange(4.0)
-    >>> Section.coordinate(0).returns(Trajectory(time, time[:, None] - 1.5, np.ones((4, 1)))).time
+    >>> PoincareSection.coordinate(0).returns(Trajectory(time, time[:, None] - 1.5, np.ones((4, 1)))).time
     array([1.5])
     """
 
@@ -44,12 +44,12 @@ class Section:
             )
 
     @classmethod
-    def coordinate(cls, number: int, value: float = 0.0, *, rising: bool = True) -> Section:
+    def coordinate(cls, number: int, value: float = 0.0, *, rising: bool = True) -> PoincareSection:
         """Where a position coordinate, by its number, passes a value [m or rad]."""
         return cls(lambda t, q, v: q[:, number] - value, rising)
 
     @classmethod
-    def turning(cls, number: int, *, rising: bool = True) -> Section:
+    def turning(cls, number: int, *, rising: bool = True) -> PoincareSection:
         """Where a velocity coordinate, by its number, changes its sign; rising: at the lowest points of its
         coordinate."""
         return cls(lambda t, q, v: v[:, number], rising)

@@ -98,5 +98,15 @@ def test_friction_elements_stick_but_have_no_normal_force() -> None:
     assert sliding.unique
 
 
+def test_walls_that_a_mass_touches_cannot_take_its_weight() -> None:
+    """A mass point in the corner of a floor and two walls: neither wall can push against the floor."""
+    names = ("left wall", "back wall", "floor")
+    corner = LinearSystem(
+        [1.0] * 3, contacts=[Contact(name, normal=np.eye(3)[i]) for i, name in enumerate(names)]
+    )
+    found = verdict(corner, [[0.0], [0.0], [1.0]], [0, 0, SLIP])
+    assert (found.changes, found.rank, found.names) == (1, 1, ())
+
+
 def test_too_many_to_look_at() -> None:
     assert verdict(table(700), [[1.0, 0.0]] * 700, [SLIP] * 700) is None

@@ -11,7 +11,8 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sparse
 
-from klapper.analysis.static_problem import SMALL, StaticState, dense
+from klapper.analysis.static_problem import SMALL, StaticState
+from klapper.complementarity.dense import dense
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,7 @@ from klapper.analysis.contact_state import ContactState, require_linear
 from klapper.analysis.held_directions import HeldDirections, independent_columns
 from klapper.analysis.linear_stability import Stability, stability
 from klapper.analysis.stationary_state import StationaryState
-from klapper.mechanics.eigenmodes import as_dense
+from klapper.complementarity.dense import dense
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 
@@ -168,7 +168,7 @@ def minimal_coordinates(
             f"the system has {system.size} coordinates; minimal coordinates are formed for up to {LARGEST}. Reduce it "
             f"first (klapper.reduction), or ask for its frequency_response, which needs no basis."
         )
-    factor = np.linalg.cholesky(as_dense(system.mass_matrix))
+    factor = np.linalg.cholesky(dense(system.mass_matrix))
     held = HeldDirections.of(state)
     inner, rank = held.directions.toarray(), len(held.independent)
     away = np.setdiff1d(np.flatnonzero(system.contacts.has_normal), state.closed)

@@ -15,8 +15,8 @@ from klapper.analysis.contact_state import has_friction, scale
 from klapper.analysis.polytope import FLAT, Disc, Polytope
 from klapper.analysis.stationary_problem import StationaryProblem, friction_rows
 from klapper.analysis.stationary_state import StationaryState
+from klapper.complementarity.dense import dense
 from klapper.mechanics.arguments import finite
-from klapper.mechanics.eigenmodes import as_dense
 from klapper.schemes.base import SLIP, STICK
 
 _AT_LIMIT = 1e-8  # relative: friction forces nearer to their limit than this are at it
@@ -44,7 +44,7 @@ class RestingForces:
         pressed[problem.contacts] = may_press
         patches = np.flatnonzero(has_friction(system) & ~problem.sliding & pressed)
         m, d = system.contacts.count, system.contacts.tangential
-        tangents = as_dense(system.tangential_directions).reshape(system.size, m, d)[:, patches]
+        tangents = dense(system.tangential_directions).reshape(system.size, m, d)[:, patches]
         tangents = tangents * scale(system)[patches]
         length = np.linalg.norm(np.einsum("nr,nsd->rsd", form.basis, tangents), axis=0).max(
             axis=1, initial=0.0

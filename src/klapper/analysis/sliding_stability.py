@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sparse
 
 from klapper.analysis.linear_stability import Stability, stability
+from klapper.complementarity.dense import dense
 from klapper.mechanics.compliance import CompliantNormal
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.function_system import FunctionSystem
@@ -130,7 +130,7 @@ def sliding_stability(
     state = _Sliding.of(system, law, velocity, position, free)
     where = state.sliding_position(tolerance)
     damping, stiffness = state.matrices(where)
-    judged = stability(_dense(system.mass(where)), damping, stiffness)
+    judged = stability(dense(system.mass(where)), damping, stiffness)
     return SlidingStability(
         judged.mass,
         judged.damping,
@@ -187,10 +187,7 @@ class _Sliding:
     def require_sliding(self) -> None:
         speed = np.linalg.norm(self.sliding_velocity(self.directions(self.start)), axis=1)
         laws = self.system.contacts.laws(self.which, speed)
-        rough = (
-            abs(laws.friction).sum(axis=1) if np.ndim(laws.friction) == 2 else laws.friction
-        ) + laws.limit
-        for contact in np.flatnonzero((speed == 0.0) & (np.asarray(rough) > 0.0)):
+        for contact in np.flatnonzero((speed == 0.0) & laws.rough):
             raise InvalidModel(
                 f"contact '{self.system.contacts.name(int(contact))}' does not slide in the steady motion, so the "
                 f"sense of its friction is not known; give a velocity in which it slides."
@@ -216,8 +213,7 @@ class _Sliding:
     def friction(self, sliding: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """F (m, m) and limit (m,) of the friction limits ρ = F λ_N + limit at the sliding velocities (m, d)."""
         laws = self.system.contacts.laws(self.which, np.linalg.norm(sliding, axis=1))
-        rows = _dense(laws.friction) if np.ndim(laws.friction) == 2 else np.diag(laws.friction)
-        return rows, np.asarray(laws.limit, dtype=float)
+        return laws.friction_matrix, np.asarray(laws.limit, dtype=float)
 
     def contact_forces(self, q: np.ndarray, directions: Directions) -> tuple[np.ndarray, np.ndarray]:
         """λ_N (m,) and λ_T (m, d) [N]."""
@@ -238,7 +234,7 @@ class _Sliding:
         friction = directions.tangential @ (rows[:, None, :] * -_unit(sliding)[:, :, None]).reshape(
             -1, len(rows)
         )
-        return _dense(directions.normal) + friction
+        return dense(directions.normal) + friction
 
     def matrices(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """D and K (nv, nv) of small motions."""
@@ -246,7 +242,7 @@ class _Sliding:
         by_position, by_velocity = self.force_tangents(q)
         stiffness, damping = -by_position, -by_velocity
         by_gap, by_rate = self.law.derivatives(self.gap(q)[0], directions.normal_velocity(self.velocity))
-        normal, pushes = _dense(directions.normal), self.pushes(directions)
+        normal, pushes = dense(directions.normal), self.pushes(directions)
         stiffness -= (pushes * by_gap) @ normal.T
         damping -= (pushes * by_rate) @ normal.T
         damping -= self.turning_friction(q, directions)
@@ -261,7 +257,7 @@ class _Sliding:
         if not (tangents.complete and isinstance(self.system, LinearSystem | FunctionSystem)):
             tangents = difference_tangents(self.system.force, self.system.advance, t, q, v)
         parts = (tangents.position, tangents.velocity)
-        first, second = (np.zeros((n, n)) if part is None else _dense(part) for part in parts)
+        first, second = (np.zeros((n, n)) if part is None else dense(part) for part in parts)
         return first, second
 
     def turning_friction(self, q: np.ndarray, directions: Directions) -> np.ndarray:
@@ -275,7 +271,7 @@ class _Sliding:
             speed = np.linalg.norm(sliding[i])
             if speed == 0.0:
                 continue
-            columns = _dense(directions.tangential[:, i * d : (i + 1) * d])
+            columns = dense(directions.tangential[:, i * d : (i + 1) * d])
             along = np.outer(unit, unit)
             total -= columns @ (bounds[i] / speed * (np.eye(d) - along) + slopes[i] * along) @ columns.T
         return total
@@ -350,7 +346,7 @@ class _Sliding:
         size = np.abs(load[self.held]).max(initial=0.0) or 1.0
         pressing = self.has_normal.copy()
         secant = np.broadcast_to(self.law.stiffness * size ** (1.0 - 1.0 / self.law.exponent), pressing.shape)
-        pushes, normal = self.pushes(directions), _dense(directions.normal)
+        pushes, normal = self.pushes(directions), dense(directions.normal)
         given = self.total(q, directions) - pushes @ self.normal_force(q, directions)
         gap = np.where(self.has_normal, self.system.gaps(self.time, q, self.which), 0.0)
         by_position, _ = self.force_tangents(q)
@@ -399,7 +395,7 @@ class _Sliding:
         directions = self.directions(q)
         normal, tangential = self.contact_forces(q, directions)
         total = self.total(q, directions)
-        acceleration = np.linalg.solve(_dense(self.system.mass(q)), total)
+        acceleration = np.linalg.solve(dense(self.system.mass(q)), total)
         acceleration[self.held] = 0.0
         return SteadySliding(
             q,
@@ -417,10 +413,6 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
     """Rows of length one; zero rows stay."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0.0)
-
-
-def _dense(matrix: Any) -> np.ndarray:
-    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix, dtype=float)
 
 
 def _vector(given: Any, default: np.ndarray, name: str, size: int) -> np.ndarray:

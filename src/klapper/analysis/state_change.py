@@ -21,10 +21,10 @@ from klapper.analysis.contact_state import ContactState, has_friction, numbers_o
 from klapper.analysis.minimal_coordinates import MinimalCoordinates, minimal_coordinates, state_of
 from klapper.analysis.stationary_problem import friction_rows
 from klapper.analysis.stationary_state import StationaryState
+from klapper.complementarity.dense import dense
 from klapper.mechanics.acceleration import AccelerationProblem
 from klapper.mechanics.acceleration_solution import ModeDecision
 from klapper.mechanics.arguments import finite
-from klapper.mechanics.eigenmodes import as_dense
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.impact import Impact, ImpactLaw, ImpactProblem, Newton
 from klapper.mechanics.linear_system import LinearSystem
@@ -190,13 +190,13 @@ def _impact_problem(
     return ImpactProblem(
         system.mass_matrix,
         v,
-        as_dense(directions.normal)[:, touching],
+        dense(directions.normal)[:, touching],
         restitution=system.contacts.laws(touching).restitution,
         tangential=tangents if len(patches) else None,
         friction=shares[patches] if len(patches) else 0.0,
         normal_rate=directions.normal_rate[touching],
         tangential_rate=tangential_rate if len(patches) else 0.0,
-        bilateral=as_dense(bilateral) if len(rate) else None,
+        bilateral=dense(bilateral) if len(rate) else None,
         bilateral_rate=rate if len(rate) else 0.0,
         dimension=max(system.contacts.tangential, 1),
         names=[system.contacts.name(int(i)) for i in touching],
@@ -208,7 +208,7 @@ def _patches(system: LinearSystem, t: float, patches: np.ndarray) -> tuple[np.nd
     """Scaled tangents (n, s d) and their given velocities (s, d) [m/s]."""
     m, d = system.contacts.count, system.contacts.tangential
     factors = scale(system)[patches]
-    tangents = as_dense(system.tangential_directions).reshape(system.size, m, d)[:, patches] * factors
+    tangents = dense(system.tangential_directions).reshape(system.size, m, d)[:, patches] * factors
     rates = system.tangential_rates(t).reshape(m, d)[patches] * factors
     return tangents.reshape(system.size, -1), rates
 
@@ -263,14 +263,14 @@ def _decide(
     problem = AccelerationProblem(
         system.mass_matrix,
         system.force(t, q, v),
-        normal=as_dense(system.normal_directions)[:, remains],
+        normal=dense(system.normal_directions)[:, remains],
         normal_bias=normal_curve[remains],
         tangential=tangents if rough else None,
         tangential_bias=(tangential_curve.reshape(-1, d)[patches] * factors).ravel() if rough else 0.0,
         sliding_velocity=slip if rough else None,
         friction=friction[patches][:, remains].toarray() if rough else 0.0,
         limit=limit[patches] if rough else 0.0,
-        bilateral=as_dense(system.constraint_matrix) if system.constraints else None,
+        bilateral=dense(system.constraint_matrix) if system.constraints else None,
         bilateral_bias=system.constraint_curvature(t, q, v) if system.constraints else 0.0,
         normal_names=[name(int(i)) for i in remains],
         tangential_names=[name(int(i)) for i in patches] if rough else None,
@@ -281,7 +281,7 @@ def _decide(
 
 def _speeds(system: LinearSystem, t: float, v: np.ndarray) -> np.ndarray:
     """Sliding speeds (m,) [m/s] of all contacts."""
-    slip = as_dense(system.tangential_directions).T @ v + system.tangential_rates(t)
+    slip = dense(system.tangential_directions).T @ v + system.tangential_rates(t)
     return np.linalg.norm(slip.reshape(system.contacts.count, -1), axis=1)
 
 

@@ -22,7 +22,7 @@ from klapper.analysis.contact_state import has_friction, require_linear, scale, 
 from klapper.analysis.held_directions import independent_columns
 from klapper.analysis.stationary_form import StationaryForm
 from klapper.analysis.stationary_state import StationaryState
-from klapper.mechanics.eigenmodes import as_dense
+from klapper.complementarity.dense import dense
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.schemes.base import OPEN, SLIP, STICK
@@ -70,19 +70,19 @@ class StationaryProblem:
         t = system.start.time if time is None else float(time)
         n = system.size
         contacts = np.flatnonzero(system.contacts.has_normal)
-        normal = as_dense(system.normal_directions)[:, contacts]
+        normal = dense(system.normal_directions)[:, contacts]
         sliding = np.any(tangential_at_rest(system), axis=1) & has_friction(system)
         pushes, friction, limit = _friction_of_belts(system, sliding)
         stiffness = system.position_matrix
         return cls(
             system,
             contacts,
-            np.zeros((n, n)) if stiffness is None else as_dense(stiffness),
+            np.zeros((n, n)) if stiffness is None else dense(stiffness),
             np.asarray(system.load.value(t), dtype=float) + pushes @ limit,
             normal,
             normal + pushes @ friction[:, contacts],
             system.gap_offsets(t)[contacts],
-            as_dense(system.constraint_matrix),
+            dense(system.constraint_matrix),
             system.constraint_residuals(t, np.zeros(n)),
             sliding,
             reference,
@@ -96,7 +96,7 @@ class StationaryProblem:
     @cached_property
     def form(self) -> StationaryForm:
         """The same without units and two-sided constraints."""
-        factor = np.linalg.cholesky(as_dense(self.system.mass_matrix))
+        factor = np.linalg.cholesky(dense(self.system.mass_matrix))
         origin, basis = self._allowed(factor)
         return StationaryForm.of(
             origin,
@@ -222,7 +222,7 @@ def _friction_of_belts(system: LinearSystem, sliding: np.ndarray) -> tuple[np.nd
             f"contact '{system.contacts.name(int(contact))}' slides over a belt with a given friction limit, which "
             f"would act through an open gap; give the limit to a FrictionElement."
         )
-    tangents = as_dense(system.tangential_directions).reshape(system.size, m, d)
+    tangents = dense(system.tangential_directions).reshape(system.size, m, d)
     pushes = np.einsum("nmd,md->nm", tangents, _friction_directions(system, sliding))
     return pushes, friction.toarray(), limit
 

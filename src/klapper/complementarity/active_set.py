@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from klapper.complementarity.convert import as_linear, dense, is_linear
+from klapper.complementarity.convert import as_linear, is_linear
+from klapper.complementarity.dense import dense
 from klapper.complementarity.errors import IterationLimit, NoSolution, NotApplicable
 from klapper.complementarity.solver import Answer, solver
 

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.linalg
 
 from klapper.complementarity.checking import as_square_matrix, as_vector
-from klapper.complementarity.convert import dense
+from klapper.complementarity.dense import dense
 from klapper.complementarity.errors import NoSolution
 
 RANK = 1e-11

@@ -15,9 +15,9 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sparse
 from scipy.sparse.linalg import LinearOperator
 
+from klapper.complementarity.dense import dense
 from klapper.complementarity.errors import NotApplicable
 from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.problem import (
@@ -271,13 +271,6 @@ def quadratic_program(
     mixed = MixedComplementarity(matrix, np.concatenate([gradient, -bounds]), free=len(gradient))
     size = len(gradient)
     return Conversion(mixed, lambda x: x[:size], lambda v: np.concatenate([v, np.zeros(count)]))
-
-
-def dense(matrix: Any) -> np.ndarray:
-    """A dense copy of a dense, sparse or operator matrix."""
-    if isinstance(matrix, LinearOperator):
-        return np.asarray(matrix @ np.eye(matrix.shape[1]))
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
 
 
 def _corner_weights(vertices: np.ndarray, force: np.ndarray) -> np.ndarray:

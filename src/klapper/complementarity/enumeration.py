@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from klapper.complementarity.convert import dense, is_linear
+from klapper.complementarity.convert import is_linear
+from klapper.complementarity.dense import dense
 from klapper.complementarity.errors import NoSolution, NotApplicable, NotDecided
 from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity, equilibration

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from klapper.complementarity.checking import as_vector
-from klapper.complementarity.convert import as_linear, dense, is_linear
+from klapper.complementarity.convert import as_linear, is_linear
+from klapper.complementarity.dense import dense
 from klapper.complementarity.errors import InvalidProblem, IterationLimit, RayTermination
 from klapper.complementarity.problem import LinearComplementarity
 from klapper.complementarity.solver import Answer, solver

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from klapper.complementarity.active_set import is_symmetric
-from klapper.complementarity.convert import dense
+from klapper.complementarity.dense import dense
 from klapper.complementarity.enumeration import Enumeration, enumerate_solutions
 from klapper.complementarity.errors import ComplementarityError, NotApplicable
 from klapper.complementarity.frictional_contact import FrictionalContact

@@ -189,11 +189,11 @@ def _least_energy(system: "LinearSystem") -> np.ndarray:
     from scipy.linalg import solve_triangular
     from scipy.optimize import nnls
 
-    from klapper.mechanics.eigenmodes import as_dense
+    from klapper.complementarity.dense import dense
 
-    root = np.linalg.cholesky(as_dense(system.position_matrix)).T
+    root = np.linalg.cholesky(dense(system.position_matrix)).T
     lift = solve_triangular(root, np.asarray(system.load.value(0.0)), trans="T")
-    rows = solve_triangular(root, as_dense(system.normal_directions), trans="T").T
+    rows = solve_triangular(root, dense(system.normal_directions), trans="T").T
     least = -system.gap_offsets(0.0) - rows @ lift
     unit = np.abs(least).max() / np.linalg.norm(rows, axis=1).max()
     tall = np.vstack([rows.T, least / unit])

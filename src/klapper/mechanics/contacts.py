@@ -63,7 +63,7 @@ class Contact:
                 object.__setattr__(self, name, value)
             if self.tangents is not None:
                 object.__setattr__(self, "tangents", _tangents(self.tangents))
-            elif self.has_friction or self.limit > 0.0:
+            elif self.rough:
                 raise InvalidModel("friction needs tangents, one direction in the plane or two in space.")
             object.__setattr__(self, "tangential_rate", as_signal(self.tangential_rate, "tangential_rate"))
 
@@ -79,6 +79,11 @@ class Contact:
     @property
     def has_friction(self) -> bool:
         return not (isinstance(self.friction, Coulomb) and self.friction.mu == 0.0)
+
+    @property
+    def rough(self) -> bool:
+        """Whether it can carry a tangential force."""
+        return self.has_friction or self.limit > 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +108,7 @@ class FrictionElement:
     limit: float = 0.0
     shares: Mapping[str, float] = field(default_factory=dict)
     tangential_rate: Any = 0.0
+    rough = True
 
     def __post_init__(self) -> None:
         with naming(self.called):

@@ -18,6 +18,7 @@ import scipy.linalg
 import scipy.sparse as sparse
 from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
+from klapper.complementarity.dense import dense
 from klapper.mechanics.errors import InvalidModel
 
 _DENSE_UP_TO = 500
@@ -71,15 +72,15 @@ def lowest_modes(mass: Any, stiffness: Any, count: int, *, least: float = 0.0) -
             f"count is {count}; allowed are whole numbers from 1 to {n}, the number of coordinates."
         )
     wanted = min(int(count) + _GUARD, n)
-    dense = n <= _DENSE_UP_TO or count > n // 4
-    solve = _dense if dense else _lanczos
+    whole = n <= _DENSE_UP_TO or count > n // 4
+    solve = _all_of_them if whole else _lanczos
     shift = -1e-10 * _largest(mass, stiffness)
     shift, values, shapes = _below(solve, mass, stiffness, min(_FIRST_LOOK, n), shift, 1e-2, least)
     elastic = values[~_rigid(stiffness, values, shapes, shift)]
     if elastic.size:  # of the size of the first elastic mode: nearest to what is wanted
         shift = min(shift, min(elastic[0], 0.0) - 0.5 * np.abs(elastic).min())
     shift, values, shapes = _below(solve, mass, stiffness, wanted, shift, 0.0, least)
-    if not dense:
+    if not whole:
         _require_all(mass, stiffness, values, int(count))
     values = np.where(_rigid(stiffness, values, shapes, shift), 0.0, values)
     return Modes(values[:count], _signed(shapes[:, :count]))
@@ -128,10 +129,10 @@ def _largest(mass: Any, stiffness: Any) -> float:
     return float(np.max(np.abs(stiffness.diagonal()[moving]) / inertia[moving], initial=0.0)) or 1.0
 
 
-def _dense(
+def _all_of_them(
     mass: Any, stiffness: Any, count: int, shift: float, tolerance: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    m, k = as_dense(mass), as_dense(stiffness)
+    m, k = dense(mass), dense(stiffness)
     n = m.shape[0]
     try:
         inverse, vectors = scipy.linalg.eigh(m, k - shift * m, subset_by_index=[n - count, n - 1])
@@ -161,11 +162,6 @@ def _lanczos(
         maxiter=200 * count,
     )
     return _sorted(mass, 1.0 / (values - shift), vectors, shift)
-
-
-def as_dense(matrix: Any) -> np.ndarray:
-    """A matrix as a numpy array."""
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
 
 
 def _sorted(

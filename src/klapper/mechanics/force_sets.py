@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.complementarity.dense import dense
 from klapper.complementarity.selection import ForceSet
 from klapper.mechanics.acceleration_solution import ModeDecision
 from klapper.mechanics.system import Directions, System
@@ -82,7 +83,7 @@ def closed_forces(
     speed = np.linalg.norm(slip, axis=1)
     laws = system.contacts.laws(contact, speed)
     normal = np.flatnonzero(laws.normal)
-    friction = _dense(laws.friction) if sparse.issparse(laws.friction) else np.diag(laws.friction)
+    friction = laws.friction_matrix
     patch = np.flatnonzero((friction[:, normal].sum(axis=1) > 0.0) | (laws.limit > 0.0)) if d else normal[:0]
     scale = np.ones((len(contact), d))
     if d == 2:
@@ -91,9 +92,9 @@ def closed_forces(
     of_patch = (patch[:, None] * d + np.arange(d)).ravel()
     columns = np.hstack(
         [
-            _dense(directions.normal)[:, normal],
-            _dense(directions.tangential)[:, of_patch] * scale[patch].ravel(),
-            _dense(bilateral),
+            dense(directions.normal)[:, normal],
+            dense(directions.tangential)[:, of_patch] * scale[patch].ravel(),
+            dense(bilateral),
         ]
     )
     unscaled = np.where(scale > 0.0, scale, 1.0)
@@ -111,7 +112,7 @@ def closed_forces(
         ).astype(int)
         held = columns[:, rest].T @ _solved(mass, columns)
     if mass is not None and len(v) <= _LARGEST_MASS:
-        mass, load = _dense(mass), system.force(t, q, v)
+        mass, load = dense(mass), system.force(t, q, v)
     else:
         mass = None
     found = ForceSet(
@@ -246,7 +247,3 @@ def _solved(mass: Any, columns: np.ndarray) -> np.ndarray:
 
         return splu(mass.tocsc()).solve(columns)
     return np.linalg.solve(mass, columns)
-
-
-def _dense(matrix: Any) -> np.ndarray:
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)

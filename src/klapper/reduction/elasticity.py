@@ -18,8 +18,9 @@ import scipy.linalg
 import scipy.sparse as sparse
 from scipy.sparse.linalg import splu
 
+from klapper.complementarity.dense import dense
 from klapper.mechanics import InvalidModel, LinearSystem
-from klapper.mechanics.eigenmodes import Modes, as_dense, lowest_modes
+from klapper.mechanics.eigenmodes import Modes, lowest_modes
 from klapper.reduction.supports import Supports
 
 _AT_ONCE = 64  # loads that are solved together
@@ -85,15 +86,15 @@ class Elasticity:
             return self.respond(loads[:, None])[:, 0]
         answer = np.empty(loads.shape)
         for part in _chunks(loads.shape[1]):
-            answer[:, part] = self._respond(as_dense(loads[:, part]))
+            answer[:, part] = self._respond(dense(loads[:, part]))
         return answer
 
     def flexibility(self, loads: Any) -> np.ndarray:
         """fᵀ K⁺ f (k,) [m/N] for unit loads (n, k), without keeping the responses."""
         answer = np.empty(loads.shape[1])
         for part in _chunks(loads.shape[1]):
-            dense = as_dense(loads[:, part])
-            answer[part] = np.einsum("ij,ij->j", dense, self._respond(dense))
+            columns = dense(loads[:, part])
+            answer[part] = np.einsum("ij,ij->j", columns, self._respond(columns))
         return answer
 
     def deforms(self, load: np.ndarray) -> bool:
@@ -164,7 +165,7 @@ def independent_shapes(elastic: Elasticity, kept: Modes, loads: Any) -> Modes:
     if loads.shape[1] == 0:
         return Modes(np.zeros(0), np.zeros((elastic.size, 0)))
     response = elastic.respond(loads)
-    whole = np.einsum("ij,ij->j", as_dense(loads), response)
+    whole = np.einsum("ij,ij->j", dense(loads), response)
     shapes = residual_response(kept, loads, response)
     energy = shapes.T @ (elastic.full_stiffness @ shapes)
     size = np.sqrt(np.maximum(np.diag(energy), 0.0))

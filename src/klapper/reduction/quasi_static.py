@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
-from klapper.mechanics import FrictionElement, InvalidModel, LinearSystem
+from klapper.mechanics import InvalidModel, LinearSystem
 from klapper.mechanics.eigenmodes import Modes
 from klapper.reduction import loads
 from klapper.reduction.elasticity import Elasticity, residual_response
@@ -109,7 +109,7 @@ def _static_response(elastic: Elasticity, kept: Modes, further: int | None) -> C
 def require_compliant_contacts(system: LinearSystem) -> None:
     """Refuse contacts whose law needs inertia at the contact, by name."""
     for part in system.contacts.parts:
-        if isinstance(part, FrictionElement) or part.has_friction or part.limit > 0.0:
+        if part.rough:
             raise InvalidModel(
                 f"{part.called} has friction; contacts that follow statically know normal forces only. Use attachment "
                 f"modes or Craig–Bampton."

@@ -212,7 +212,7 @@ def contact_columns(system: LinearSystem) -> tuple[Any, np.ndarray, np.ndarray]:
     normal = sparse.csc_array(system.normal_directions)
     columns, owners = [normal], [np.arange(count)]
     if d:
-        rough = np.array([_is_rough(part) for part in system.contacts.parts])
+        rough = np.array([part.rough for part in system.contacts.parts])
         columns.append(sparse.csc_array(system.tangential_directions)[:, np.repeat(rough, d)])
         owners.append(np.repeat(np.arange(count)[rough], d))
     every, owner = sparse.hstack(columns, format="csc"), np.concatenate(owners)
@@ -303,10 +303,6 @@ def _with_modes(mass: Any, stiffness: Any, which: slice, squares: np.ndarray) ->
     stiffness[which], stiffness[:, which] = 0.0, 0.0
     stiffness[places, places] = squares
     return mass, stiffness
-
-
-def _is_rough(part: Contact | FrictionElement) -> bool:
-    return isinstance(part, FrictionElement) or part.has_friction or part.limit > 0.0
 
 
 def _seen(part: Contact | FrictionElement, basis: Any, shift: Signal | None) -> Contact | FrictionElement:

@@ -21,6 +21,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.complementarity.dense import dense
 from klapper.mechanics.discrete_gradient import discrete_gradient, discrete_gradient_slope
 from klapper.mechanics.system import System
 
@@ -64,7 +65,7 @@ class ConstraintStep:
         slope = self._directions(after)
         if self.affine or self.how == "end":
             return ConstraintsBetween(value, slope, slope, _present(slope))
-        middle = _dense(self._directions(0.5 * (self.before + after)))
+        middle = dense(self._directions(0.5 * (self.before + after)))
         change = after - self.before
         if self.how == "modified":
             curved = 0.5 * self._curved(0.5 * (self.before + after), change)
@@ -93,7 +94,7 @@ class ConstraintStep:
         if self.how != "discrete":
             return 0.5 * self._hessian(place, multipliers)
         change, value = after - self.before, self.system.constraint_residuals(self.t1, after)
-        middle, end = _dense(self._directions(place)), _dense(self._directions(after))
+        middle, end = dense(self._directions(place)), dense(self._directions(after))
         total = np.zeros((len(after), len(after)))
         for k in np.flatnonzero(multipliers):
             invariants = self._invariants[k]
@@ -126,17 +127,13 @@ class ConstraintStep:
         for j in range(n):
             d = np.zeros(n)
             d[j] = _DIFFERENCE * max(abs(place[j]), 1.0)
-            ahead, behind = _dense(self._directions(place + d)), _dense(self._directions(place - d))
+            ahead, behind = dense(self._directions(place + d)), dense(self._directions(place - d))
             found[:, j] = (ahead - behind) @ multipliers / (2.0 * d[j])
         return 0.5 * (found + found.T)
 
     def _curved(self, place: np.ndarray, along: np.ndarray) -> np.ndarray:
         """∂²Φ/∂q² along (n, p)."""
         return np.column_stack([self._hessian(place, unit) @ along for unit in np.eye(self.count)])
-
-
-def _dense(matrix: Any) -> np.ndarray:
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix, dtype=float)
 
 
 def _present(directions: Any) -> np.ndarray:

@@ -100,8 +100,7 @@ class ListedContacts:
     def __init__(self, system: System, t: float, which: np.ndarray) -> None:
         laws = system.contacts.laws(which)
         self.system, self.t, self.which = system, t, which[laws.normal]
-        mu = np.asarray(laws.friction.diagonal() if np.ndim(laws.friction) == 2 else laws.friction)
-        self.friction = mu[laws.normal]
+        self.friction = laws.own_friction[laws.normal]
         self.held = np.zeros(len(self.which), dtype=bool)
 
     @cached_property

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from klapper.complementarity import ComplementarityError
+from klapper.complementarity.dense import dense
 from klapper.mechanics.acceleration import AccelerationProblem
 from klapper.mechanics.acceleration_solution import ModeDecision
 from klapper.mechanics.system import System
@@ -34,7 +35,7 @@ from klapper.schemes.contact_modes import (
 from klapper.schemes.friction_branches import FrictionBranches, direction_of
 from klapper.schemes.mobility import Held
 from klapper.schemes.normal_laws import NormalBranches
-from klapper.schemes.regularised_phase import Phase, dense, rough_contacts
+from klapper.schemes.regularised_phase import Phase
 
 _AT_REST = 1e-8  # of the terms of a tangential acceleration: what counts as none
 
@@ -144,9 +145,9 @@ class Switches:
         """Friction modes of contacts that have just closed."""
         if len(contacts) == 0 or self.system.contacts.tangential == 0:
             return modes
-        everything = np.arange(self.system.contacts.count)
-        rough = rough_contacts(self.system.contacts.laws(everything), self.system.contacts.constant)
-        contacts = contacts[rough[contacts]]
+        table = self.system.contacts
+        if table.constant:
+            contacts = contacts[table.laws(contacts).rough]
         modes.tangential[contacts] = STICKING
         phase = self._phase(modes, contacts)
         sliding = phase.given(t, q, v, modes.spring)[4]

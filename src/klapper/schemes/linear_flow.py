@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sparse
 
+from klapper.complementarity.dense import dense
 from klapper.mechanics.contacts import Contact, FrictionElement
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
@@ -113,7 +113,7 @@ class LinearModel:
         signals += [(part.offset, f"the offset of {part.called}") for part in system.constraint_parts]
         self.functions = TimeFunctions(signals)
         coefficients = self.functions.coefficients
-        self.factor = np.linalg.cholesky(_dense(system.mass_matrix))
+        self.factor = np.linalg.cholesky(dense(system.mass_matrix))
         self.inverse_factor = scipy.linalg.solve_triangular(self.factor, np.eye(n), lower=True)
         self.load = self.lighter(coefficients(system.load))
         self.rate_matrix = self._scaled(system.rate_matrix)
@@ -125,9 +125,9 @@ class LinearModel:
         self.belt = self._tangential_rates(parts)
         self.offset = np.array([coefficients(part.offset) for part in system.constraint_parts])
         self.offset = self.offset.reshape(len(system.constraint_parts), self.functions.count)
-        self.normal = _dense(system.normal_directions).reshape(n, -1)
-        self.tangential = _dense(system.tangential_directions).reshape(n, -1)
-        self.bilateral = _dense(system.constraint_matrix).reshape(n, -1)
+        self.normal = dense(system.normal_directions).reshape(n, -1)
+        self.tangential = dense(system.tangential_directions).reshape(n, -1)
+        self.bilateral = dense(system.constraint_matrix).reshape(n, -1)
 
     @property
     def _nothing(self) -> np.ndarray:
@@ -140,7 +140,7 @@ class LinearModel:
     def _scaled(self, matrix: Any) -> np.ndarray:
         if matrix is None:
             return np.zeros(self.factor.shape)
-        return self.lighter(self.lighter(_dense(matrix)).T).T
+        return self.lighter(self.lighter(dense(matrix)).T).T
 
     def _tangential_rates(self, parts: Sequence[Contact | FrictionElement]) -> np.ndarray:
         """a_T (m d, s), contact by contact."""
@@ -434,10 +434,6 @@ def _harmonics(signal: Signal, name: str) -> list[Harmonic]:
                 f"Harmonic signals, or use EventDriven."
             )
     return [part for part in parts if isinstance(part, Harmonic)]
-
-
-def _dense(matrix: Any) -> np.ndarray:
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix, dtype=float)
 
 
 def _split(directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

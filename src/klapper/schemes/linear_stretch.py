@@ -29,12 +29,11 @@ def obstacle(system: LinearSystem) -> str:
     if not system.contacts.constant:
         return "a friction coefficient depends on the sliding speed"
     laws = system.contacts.laws(np.arange(system.contacts.count))
-    if sparse.issparse(laws.friction):
+    if laws.coupled:
         return "friction limits depend on several contacts"
     if system.contacts.count * (1 + system.contacts.tangential) > _MOST_ROWS:
         return f"it has more than {_MOST_ROWS} contact rows"
-    rough = np.any(laws.friction > 0) or np.any(laws.limit > 0)
-    if rough and (system.gyroscopic is not None or system.circulatory is not None):
+    if np.any(laws.rough) and (system.gyroscopic is not None or system.circulatory is not None):
         return "friction meets unsymmetric matrices"
     if system.size > _MOST_COORDINATES and _bandwidth(_implicit(system, 1.0, 1.0)) > _WIDEST_BAND:
         return f"it has more than {_MOST_COORDINATES} coordinates and is not banded"
@@ -66,8 +65,7 @@ class LinearStretch:
 
     @cached_property
     def _width(self) -> int:
-        rough = np.any(self._laws.friction > 0) or np.any(self._laws.limit > 0)
-        return 1 + self.system.contacts.tangential if rough else 1
+        return 1 + self.system.contacts.tangential if np.any(self._laws.rough) else 1
 
     @cached_property
     def _scale(self) -> np.ndarray:

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sparse
 
-from klapper.mechanics.eigenmodes import as_dense
+from klapper.complementarity.dense import dense
 from klapper.mechanics.linear_system import LinearSystem
 
 _COUPLED = 1e-12  # of the terms of an entry of Φᵀ D Φ: below it, it is rounding
@@ -55,12 +55,12 @@ class ModalCoordinates:
 def decoupled(system: LinearSystem) -> ModalCoordinates | None:
     """The modal coordinates of a system without gyroscopic and circulatory terms, or None if damping couples them."""
     n = system.size
-    mass = as_dense(system.mass_matrix)
-    stiffness = np.zeros((n, n)) if system.stiffness is None else as_dense(system.stiffness)
+    mass = dense(system.mass_matrix)
+    stiffness = np.zeros((n, n)) if system.stiffness is None else dense(system.stiffness)
     squares, shapes = scipy.linalg.eigh(stiffness, mass)
     rates = np.zeros(n)
     if system.damping is not None:
-        damping = as_dense(system.damping)
+        damping = dense(system.damping)
         seen = shapes.T @ damping @ shapes
         rates = np.diag(seen).copy()
         size = np.sqrt(np.einsum("ij,ij->j", np.abs(shapes), np.abs(damping) @ np.abs(shapes)))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from klapper.complementarity import NoSolution, NotDecided, Solution
+from klapper.complementarity.dense import dense
 from klapper.mechanics.acceleration import AccelerationProblem
 from klapper.mechanics.acceleration_solution import DECISION, TOLERANCE, ModeDecision
 from klapper.mechanics.force_sets import mode_forces
@@ -225,7 +226,7 @@ class _Answer:
     def _selected(self, mode: ModeDecision) -> ModeDecision:
         """The mode with the forces of the selection rule, where the motion depends on them."""
         system, problem = self.touching.system, self.problem
-        forces = mode_forces(mode, mass=_dense(system.mass(self.touching.q)))
+        forces = mode_forces(mode, mass=dense(system.mass(self.touching.q)))
         if forces.motion_unique:
             return mode
         unknown = self.rules.selection.select(forces, self._previous()).forces - problem.given_forces
@@ -392,7 +393,3 @@ class _Answer:
             "motion not unique": f"at {self.touching.t:.6g} s sliding friction admits more than one motion; one of "
             f"them is followed"
         }
-
-
-def _dense(matrix: Any) -> np.ndarray:
-    return matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)

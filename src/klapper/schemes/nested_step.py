@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from klapper.complementarity.dense import dense
 from klapper.complementarity.prox import global_factor
 from klapper.mechanics.ledger import Increment
 from klapper.mechanics.system import Directions, System
@@ -59,10 +60,10 @@ class NestedStep:
         self.force = system.force(self.t, self.q, self.v)
         tangents = system.tangents(self.t, self.q, self.v)
         nothing = np.zeros(self.mass.shape)
-        self.by_position = nothing if tangents.position is None else _dense(tangents.position)
-        self.by_velocity = nothing if tangents.velocity is None else _dense(tangents.velocity)
+        self.by_position = nothing if tangents.position is None else dense(tangents.position)
+        self.by_velocity = nothing if tangents.velocity is None else dense(tangents.velocity)
         self.by_time = np.zeros(len(self.v)) if tangents.time is None else tangents.time
-        matrix = _dense(self.mass) - 0.5 * h**2 * self.by_position - 0.5 * h * self.by_velocity  # (3.30)
+        matrix = dense(self.mass) - 0.5 * h**2 * self.by_position - 0.5 * h * self.by_velocity  # (3.30)
         self.inverse = Inverse(matrix)
         pushed = h * self.force + 0.5 * h**2 * (self.by_time + self.by_position @ self.v)
         self.free = self.v + self.inverse(pushed)  # (3.29) without v on both sides
@@ -89,7 +90,7 @@ class NestedStep:
 
     def _two(self, directions: Directions) -> Directions:
         """Dense directions with one tangential column for every contact, zero if there is no friction."""
-        normal, tangential = _dense(directions.normal), _dense(directions.tangential)
+        normal, tangential = dense(directions.normal), dense(directions.tangential)
         rate = directions.tangential_rate
         if self.system.contacts.tangential == 0:
             tangential, rate = np.zeros(normal.shape), np.zeros(normal.shape[1])
@@ -287,7 +288,3 @@ class NestedStep:
         )
         state = np.where(closed, np.where(sticks, STICK, SLIP), OPEN).astype(np.int8)
         return Step(after, self.near.astype(np.int64), full, state, np.zeros(0), residual, notes)
-
-
-def _dense(matrix: Any) -> np.ndarray:
-    return matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)

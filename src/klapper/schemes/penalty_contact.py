@@ -63,10 +63,7 @@ class PenaltyContact:
         """Refuse friction, by the name of the contact."""
         which = np.arange(system.contacts.count)
         laws = system.contacts.laws(which)
-        friction = (
-            np.asarray(laws.friction.sum(axis=1)).ravel() if np.ndim(laws.friction) == 2 else laws.friction
-        )
-        rough = (friction > 0.0) | (laws.limit > 0.0) | ~laws.normal
+        rough = laws.rough | ~laws.normal
         if np.any(rough):
             name = system.contacts.name(int(np.argmax(rough)))
             raise InvalidModel(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from klapper.complementarity import ComplementarityError
+from klapper.complementarity.dense import dense
 from klapper.schemes.base import IMPACT, OPEN, StepFailed
 from klapper.schemes.contact_step import contact_rows, solve_contacts
 from klapper.schemes.force_selection import choose
@@ -133,7 +134,7 @@ def two_sided_impact(touching: Touching) -> Impact:
     contact = touching.contact[part]
     directions = system.directions(touching.t, touching.q, contact)
     bilateral, bilateral_rate = system.constraint_directions(touching.t, touching.q)
-    columns = np.hstack([touching.normal[:, part], np.asarray(_dense(bilateral))])
+    columns = np.hstack([touching.normal[:, part], np.asarray(dense(bilateral))])
     rates = np.concatenate([directions.normal_rate, bilateral_rate])
     names = tuple(system.contacts.name(int(i)) for i in contact) + system.constraints
     held = Held(Inverse(system.mass(touching.q)), columns, names)
@@ -167,7 +168,3 @@ def _booked(
     losses = np.array([walls, 0.0, friction, lost, walls - friction - lost - change])
     state = np.where(normal != 0.0, IMPACT, OPEN).astype(np.int8)
     return Impact(after, contact, impulse, state, constraint, losses, residual)
-
-
-def _dense(matrix: Any) -> np.ndarray:
-    return matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)

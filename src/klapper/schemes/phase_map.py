@@ -20,6 +20,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from klapper.complementarity.dense import dense
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.system import System
@@ -167,9 +168,9 @@ class PhaseMaps:
         self._model: LinearModel | None = None
         self._inverse: Inverse | None = None
         if isinstance(system, LinearSystem):
-            self._inverse = Inverse(_dense(system.mass_matrix))
-            self._normal = _dense(system.normal_directions)
-            self._tangential = _dense(system.tangential_directions)
+            self._inverse = Inverse(dense(system.mass_matrix))
+            self._normal = dense(system.normal_directions)
+            self._tangential = dense(system.tangential_directions)
             try:
                 self._model = LinearModel(system)
             except InvalidModel:  # forces or walls without a closed form
@@ -202,9 +203,9 @@ class PhaseMaps:
         given = self.system.directions(t, q, which)
         first = np.arange(len(which)) * d
         return ContactDirections(
-            _dense(given.normal),
+            dense(given.normal),
             given.normal_rate,
-            _dense(given.tangential)[:, first] if d else np.zeros((len(q), len(which))),
+            dense(given.tangential)[:, first] if d else np.zeros((len(q), len(which))),
             given.tangential_rate[first] if d else np.zeros(len(which)),
         )
 
@@ -215,7 +216,3 @@ class PhaseMaps:
         from klapper.schemes.phase_variation import IntegratedPhaseMap
 
         return IntegratedPhaseMap(equations)
-
-
-def _dense(matrix: Any) -> np.ndarray:
-    return matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
+from klapper.complementarity.dense import dense
 from klapper.mechanics.arguments import number
 from klapper.mechanics.compliance import CompliantNormal, restitution
 from klapper.mechanics.errors import InvalidModel
@@ -24,7 +25,6 @@ from klapper.mechanics.smooth_friction import SaturatedFriction
 from klapper.mechanics.system import System, require_system
 from klapper.schemes.mobility import Held, Inverse
 from klapper.schemes.regularised import Regularised
-from klapper.schemes.regularised_phase import dense
 from klapper.schemes.smooth_step import Method
 
 SMALLEST_RESTITUTION = 0.01
@@ -223,14 +223,13 @@ def _felt_by_contacts(system: System) -> _Felt:
     approach = -(normal.T @ held.respond(system.force(t, q, v)) + system.curvature(t, q, v, contact)[0])
     gap = np.maximum(system.gaps(t, q, contact), 0.0)
     now = np.maximum(-directions.normal_velocity(v), 0.0)
-    friction = laws.friction.diagonal() if getattr(laws.friction, "ndim", 1) == 2 else laws.friction
     return _Felt(
         contact,
         mass,
         1.0 / np.where(mobility > 0.0, mobility, 1.0),
         mass * np.maximum(approach, 0.0),
         np.sqrt(now**2 + 2.0 * np.maximum(approach, 0.0) * gap),
-        np.asarray(friction, dtype=float),
+        laws.own_friction,
         laws.restitution,
     )
 

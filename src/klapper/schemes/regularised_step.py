@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from klapper.complementarity.dense import dense
 from klapper.mechanics.smooth_friction import ArctanFriction
 from klapper.mechanics.system import System
 from klapper.schemes.base import OPEN, SLIP, STICK, Snapshot, Step, StepFailed, kinetic_energy
 from klapper.schemes.contact_modes import PRESSING, STICKING, ContactModes
 from klapper.schemes.mobility import Held
-from klapper.schemes.regularised_phase import Phase, dense
+from klapper.schemes.regularised_phase import Phase
 from klapper.schemes.smooth_step import SmoothStep, smooth_step
 from klapper.schemes.switch_search import NOISE, SwitchSearch
 

@@ -21,6 +21,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sparse
 
+from klapper.complementarity.dense import dense
 from klapper.schemes.krylov import inverse
 from klapper.schemes.sparse_factor import SingularMatrix, Solve, factorised
 
@@ -41,7 +42,7 @@ def saddle_point(matrix: Any, push: Any, slope: Any, active: np.ndarray, how: Re
     if not len(on):
         inner = inverse(matrix)
     elif how == "null-space":
-        inner = _null_space(_dense(matrix), _dense(forces), _dense(rows))
+        inner = _null_space(dense(matrix), dense(forces), dense(rows))
     elif how == "condensed":
         inner = _condensed(matrix, forces, rows)
     else:
@@ -140,11 +141,11 @@ def _null_space(matrix: np.ndarray, forces: np.ndarray, rows: np.ndarray) -> Sol
 
 
 def _condensed(matrix: Any, forces: Any, rows: Any) -> Solve:
-    dense = _dense(forces)
-    n, p = dense.shape
-    _, _, order = scipy.linalg.qr(dense.T, pivoting=True, mode="economic")
+    columns = dense(forces)
+    n, p = columns.shape
+    _, _, order = scipy.linalg.qr(columns.T, pivoting=True, mode="economic")
     chosen = order[:p]  # rows in which the multipliers stand most independently
-    inverse = np.linalg.inv(dense[chosen])
+    inverse = np.linalg.inv(columns[chosen])
     a = sparse.csr_array(matrix)
     pick = sparse.csr_array((np.ones(p), (np.arange(p), chosen)), shape=(p, n))
     weight = sparse.csr_array(inverse) @ pick  # W (p, n)
@@ -158,7 +159,3 @@ def _condensed(matrix: Any, forces: Any, rows: Any) -> Solve:
         return np.concatenate([x, weight @ (right[:n] - a @ x)])
 
     return solve
-
-
-def _dense(matrix: Any) -> np.ndarray:
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix, dtype=float)

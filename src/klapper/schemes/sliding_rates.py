@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from klapper.complementarity.dense import dense
 from klapper.mechanics.contacts import Contact
 from klapper.schemes.phase_equations import LinearPhaseEquations
 
@@ -27,7 +28,7 @@ class SlidingRates:
         self.equations, system = equations, equations.system
         self.n, inverse = system.size, equations.inverse(np.zeros(system.size))
         zero = np.zeros((self.n, self.n))
-        parts = [zero if m is None else _dense(m) for m in (system.position_matrix, system.rate_matrix)]
+        parts = [zero if m is None else dense(m) for m in (system.position_matrix, system.rate_matrix)]
         self._free = -np.asarray(inverse(np.hstack(parts)))
         self._inverse, self._load = inverse, system.load
         self._steady = np.asarray(inverse(system.load.value(0.0))) if system.load.constant else None
@@ -93,7 +94,3 @@ class SlidingRates:
         inverse = 1.0 / held if held.size == 1 else np.linalg.inv(held)
         unknown = inverse @ (-(self._columns @ free) - rows.bias[self.held] - self._pushed)
         return free, matrix @ unknown + self._given, matrix, inverse, speeds
-
-
-def _dense(matrix: Any) -> np.ndarray:
-    return matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)

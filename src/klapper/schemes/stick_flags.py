@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from klapper.complementarity.dense import dense
 from klapper.mechanics.system import Directions, System
 from klapper.schemes.mobility import Inverse
 
@@ -43,14 +44,14 @@ def onto_contacts(system: System, t: float, q: np.ndarray, contact: np.ndarray) 
         gap = system.gaps(t, q, contact)
         if np.abs(gap).max() <= 1e-16:
             break
-        normal = _dense(system.directions(t, q, contact).normal)
+        normal = dense(system.directions(t, q, contact).normal)
         q = system.advance(q, -_toward(system, q, normal) @ gap)
     return q
 
 
 def without_sliding(system: System, q: np.ndarray, v: np.ndarray, directions: Directions) -> np.ndarray:
     """v (nv,) without sliding velocities and without differences of the normal velocities of the contacts, (D.5)."""
-    normal, tangential = _dense(directions.normal), _dense(directions.tangential)
+    normal, tangential = dense(directions.normal), dense(directions.tangential)
     rows = np.hstack([tangential, normal - normal.mean(axis=1, keepdims=True)])
     left = v - _toward(system, q, rows) @ (rows.T @ v)
     left[np.abs(left) <= _ROUND_OFF * np.abs(v).max(initial=0.0)] = (
@@ -63,7 +64,3 @@ def _toward(system: System, q: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """M⁻¹ J (Jᵀ M⁻¹ J)⁺ for directions J (nv, r)."""
     reach = Inverse(system.mass(q))(rows)
     return reach @ np.linalg.pinv(rows.T @ reach, rcond=_RANK, hermitian=True)
-
-
-def _dense(matrix: Any) -> np.ndarray:
-    return matrix.toarray() if hasattr(matrix, "toarray") else matrix

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sparse
 
 from klapper.mechanics.contacts import Contact
 from klapper.mechanics.errors import InvalidModel
@@ -63,7 +62,7 @@ class ContactDirections:
                 "or use periodic_motion or a time integration."
             )
         laws = table.laws(np.arange(table.count))
-        coupling = _coupling(laws.friction)
+        coupling = laws.friction_matrix
         columns = tuple(_directions(system, coupling, laws))
         normals = {column.contact: place for place, column in enumerate(columns) if column.is_normal}
         parts = tuple(
@@ -111,8 +110,3 @@ def _directions(system: LinearSystem, coupling: np.ndarray, laws: Any) -> Iterat
             for j, row in enumerate(part.tangents):
                 scale = float(laws.ratio[i]) if j == 1 else 1.0
                 yield Direction(i, False, i * system.contacts.tangential + j, scale, row)
-
-
-def _coupling(friction: Any) -> np.ndarray:
-    """μ (m, m)."""
-    return friction.toarray() if sparse.issparse(friction) else np.diag(np.asarray(friction, dtype=float))

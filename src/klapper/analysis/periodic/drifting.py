@@ -11,10 +11,10 @@ equation that the coordinate returns. A shift along it is a neighbour that stays
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from klapper.complementarity.dense import dense
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
 
@@ -56,15 +56,11 @@ def _answers(system: System, q: np.ndarray) -> dict[str, np.ndarray]:
     which = np.arange(system.contacts.count)
     given = system.directions(time, q, which)
     return {
-        "mass": _dense(system.mass(q)),
+        "mass": dense(system.mass(q)),
         "force": system.force(time, q, v),
         "gaps": np.nan_to_num(system.gaps(time, q, which)),
-        "normals": _dense(given.normal),
-        "tangents": _dense(given.tangential),
+        "normals": dense(given.normal),
+        "tangents": dense(given.tangential),
         "rates": np.concatenate([given.normal_rate, given.tangential_rate]),
         "constraints": system.constraint_residuals(time, q),
     }
-
-
-def _dense(matrix: Any) -> np.ndarray:
-    return matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sparse
 
+from klapper.complementarity.dense import dense
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
-from klapper.mechanics.system import System
 from klapper.schemes.phase_map import Linearised, PhaseMaps
 from klapper.schemes.phase_modes import SLIDING, SMOOTH, STICKING
 from klapper.schemes.phase_record import Jump
@@ -46,7 +44,8 @@ class ImpactPattern:
         grip, sense = np.full(len(contact), SMOOTH), np.zeros(len(contact))
         if system.contacts.tangential == 0:
             return ImpactPattern(contact, pressing, grip, sense)
-        rough = _coefficients(system, contact, np.zeros(len(contact)))[:, pressing].sum(axis=1) > 0.0
+        at_rest = system.contacts.laws(contact, np.zeros(len(contact)))
+        rough = at_rest.friction_matrix[:, pressing].sum(axis=1) > 0.0
         if system.contacts.tangential == 2 and rough.any():
             names = ", ".join(system.contacts.name(int(i)) for i in contact[rough])
             raise InvalidModel(
@@ -119,7 +118,8 @@ class ImpactPattern:
             slip = directions.slip(after)
             for i in np.flatnonzero(self.grip == SLIDING):
                 found.append((int(self.contact[i]), float(self.sense[i] * slip[i]) / fast))
-            limits = _coefficients(system, self.contact, np.abs(slip))[:, laws.pressing] @ press
+            friction = system.contacts.laws(self.contact, np.abs(slip)).friction_matrix
+            limits = friction[:, laws.pressing] @ press
             for row, i in enumerate(laws.stick, start=laws.m):
                 found.append((int(self.contact[i]), 1.0 - abs(float(held[row] / limits[i]))))
         return [(contact, float(value)) for contact, value in found if abs(value) > _NOTHING]
@@ -147,13 +147,15 @@ class _ImpactLaws:
             [
                 directions.normal[:, self.pressing],
                 directions.tangential[:, self.stick],
-                _dense(system.constraint_directions(t, q)[0]),
+                dense(system.constraint_directions(t, q)[0]),
             ]
         )
         acting = held.copy()
         if slide.size:
             speeds = np.abs(directions.slip(v))
-            friction = _coefficients(system, self.contact, speeds)[np.ix_(slide, self.pressing)]
+            friction = system.contacts.laws(self.contact, speeds).friction_matrix[
+                np.ix_(slide, self.pressing)
+            ]
             acting[:, :m] -= (directions.tangential[:, slide] * pattern.sense[slide]) @ friction
         response = np.asarray(maps.inverse(q)(acting))
         self.inverse = -_pseudo_inverse(held.T @ response)
@@ -201,12 +203,6 @@ def _of_force(pattern: ImpactPattern) -> set[tuple[int, ...]]:
     return {tuple(int(part) for part in row) for row in zip(*rows, strict=True)}
 
 
-def _coefficients(system: System, contact: np.ndarray, speed: np.ndarray) -> np.ndarray:
-    """μ (k, k): friction limits from normal forces."""
-    friction = system.contacts.laws(contact, speed).friction
-    return friction.toarray() if sparse.issparse(friction) else np.diag(np.asarray(friction))
-
-
 def _pseudo_inverse(matrix: np.ndarray) -> np.ndarray:
     """Of a mobility matrix, rows measured by its diagonal."""
     if matrix.size == 0:
@@ -214,7 +210,3 @@ def _pseudo_inverse(matrix: np.ndarray) -> np.ndarray:
     unit = np.sqrt(np.abs(matrix.diagonal()))
     unit = np.where(unit > 0.0, unit, 1.0)
     return np.linalg.pinv(matrix / np.outer(unit, unit), rcond=_RANK) / np.outer(unit, unit)
-
-
-def _dense(matrix: Any) -> np.ndarray:
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)

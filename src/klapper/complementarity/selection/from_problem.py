@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from klapper.complementarity.convert import dense
+from klapper.complementarity.dense import dense
 from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.problem import LinearComplementarity
 from klapper.complementarity.selection.force_set import CLOSED, ForceSet

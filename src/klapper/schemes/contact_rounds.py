@@ -291,11 +291,10 @@ class ContactRounds:
             return replace(now, states=parted), self.before.position
         if not converged and self.where == "end" and np.any(now.states == OPEN):
             return replace(now, states=np.full(len(now.states), STICK, np.int8)), self.before.position
-        here = now.pairing.gaps(q)
-        overlap = np.where((now.states != OPEN) & (here < 0.0), here, 0.0)
+        overlap = np.where(now.states != OPEN, np.minimum(now.pairing.gaps(q), 0.0), 0.0)
         if not converged or not np.any(overlap) or np.all(now.ease <= _EASIEST * overlap):
             raise NotConverged("Newton's method did not converge, whatever it started from")
-        return replace(now, ease=np.minimum(0.5 * (now.ease + overlap), 0.0)), q
+        return replace(now, ease=0.5 * (now.ease + overlap)), q
 
     def _judged(
         self, contacts: HeldContacts, q: np.ndarray, normal: np.ndarray, tangential: np.ndarray

@@ -29,6 +29,7 @@ _CHECKS = np.array(
 _MOST_PIECES_AT_ONCE = 32
 _EPS = float(np.finfo(float).eps)
 _FLAT = 1e-9  # coefficients that stop to decay at this share of the largest are round-off of the function
+_DOUBTFUL = 32.0  # times its error: as far above zero must a series stay that is not resolved, to be safe
 _ROUNDS = 60
 _SHORTEST = 64.0 * _EPS  # of the time: intervals are not halved further
 
@@ -98,7 +99,7 @@ class _Series:
         rest = np.abs(self.coefficients[1:]).sum(axis=0)
         lowest = self.coefficients[0] - rest
         settled = self.resolved | (self.error <= 1e-3 * rest)
-        return settled & (lowest > np.where(self.resolved, -self.level, 32.0 * self.error))
+        return settled & (lowest > np.where(self.resolved, -self.level, _DOUBTFUL * self.error))
 
 
 class _Search:

@@ -42,7 +42,7 @@ class Iterated:
     """A⁻¹ by iteration, by factors from the first right-hand side on for which that takes too many rounds."""
 
     def __init__(self, rows: sparse.csr_array, diagonal: np.ndarray) -> None:
-        self.rows, self._scale = rows, 1.0 / diagonal
+        self.rows, self._diagonal = rows, diagonal
         self._factors: Solve | None = None
 
     def __call__(self, right: np.ndarray) -> np.ndarray:
@@ -62,7 +62,7 @@ class Iterated:
         size = float(np.linalg.norm(right))
         if size == 0.0 or not np.isfinite(size):
             return np.zeros_like(right) if size == 0.0 else None
-        scaled = LinearOperator(self.rows.shape, matvec=lambda x: self._scale * x, dtype=float)
+        scaled = LinearOperator(self.rows.shape, matvec=lambda x: x / self._diagonal, dtype=float)
         unit, found = right / size, np.zeros_like(right)  # scipy takes small products for a breakdown
         for last in (False, True):
             rounds = self._worthwhile - _FEW if last else _FEW

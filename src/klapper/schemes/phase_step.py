@@ -274,7 +274,7 @@ class PhaseStep:
         self, equations: PhaseEquations, modes: Modes, t: float, q: np.ndarray, v: np.ndarray
     ) -> Modes:
         """Senses in space follow the sliding velocities."""
-        if equations.d != 2 or len(equations.sliding) == 0:
+        if equations.d != 2:
             return modes
         slip = equations.slips(np.array([t]), q[None], v[None])[0]
         sense, grip = modes.sense.copy(), modes.grip.copy()

@@ -207,9 +207,9 @@ class PhaseWatch:
         return below
 
     def _stops_or_turns(self, time: float, events: np.ndarray) -> np.ndarray:
-        """In space: a patch that is still sliding across its sense has turned, not stopped."""
+        """A patch whose sense follows its velocity and that still slides across it has turned, not stopped."""
         equations = self.equations
-        if equations.d != 2 or not np.any(events[:, 0] == STOP):
+        if not equations.following.any():
             return events
         q, v = self.flow.states(np.array([time]))
         speed = np.linalg.norm(equations.slips(np.array([time]), q, v)[0], axis=1)

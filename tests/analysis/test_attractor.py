@@ -10,7 +10,7 @@ from klapper.analysis.attractor import advancing, find_attractor
 from klapper.analysis.poincare_section import PoincareSection, Stroboscope, order_of_period
 from klapper.analysis.sampled_motion import Advance, Trajectory, extrema
 from klapper.mechanics import Contact, Harmonic, InvalidModel, LinearSystem, State
-from klapper.schemes import Moreau
+from klapper.schemes import Moreau, PiecewiseExact
 from klapper.simulate import simulate
 
 
@@ -116,6 +116,21 @@ def test_limit_cycle_of_van_der_pol() -> None:
     assert found.residual < 1e-11
     assert "Periodic: 6.6632869 s, 1 return(s)" in str(found)
     assert len(sentences) == found.blocks
+
+
+@pytest.mark.parametrize("samples", [(16, 1), (8, 3), (8, 5), (4, 3)])
+def test_samples_between_the_times_of_the_stroboscope_make_no_order(samples: tuple[int, int]) -> None:
+    """k samples in j periods: values between them repeat with j periods, the motion with one."""
+    turn = 2 * np.pi
+    system = LinearSystem([1.0], damping=[1.0], stiffness=[1.0], force=Harmonic([1.0], 1.0))
+    found = find_attractor(
+        advancing(system, PiecewiseExact(sample=turn * samples[1] / samples[0])),
+        system.start,
+        section=Stroboscope(turn),
+        block=15.0 * turn,
+        patience=150.0 * turn,
+    )
+    assert (found.kind, found.order, found.period) == ("periodic", 1, turn)
 
 
 def test_multipliers_of_a_forced_oscillator() -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from klapper.analysis.closed_orbit import CONVERGED, Orbit
+from klapper.analysis.closed_orbit import Orbit
 from klapper.analysis.poincare_section import PoincareSection, Returns, Stroboscope, order_of_period
 from klapper.analysis.sampled_motion import Advance, Motion, Quantity, extrema
 from klapper.mechanics.errors import InvalidModel
@@ -237,11 +237,11 @@ class _Search:
         polished = orbit.polish(period)
         if polished is None or abs(polished.multipliers[0]) >= 1.0:
             return None
-        answer = self._found(orbit.cycle(polished.state, polished.period), order, polished.period, blocks)
-        shorter = _smallest_order(answer.points / unit)
+        shorter = orbit.smallest_order(polished, order)
         if shorter < order:
             self.state = polished.state
             return self.periodic(shorter, blocks, polish)
+        answer = self._found(orbit.cycle(polished.state, polished.period), order, polished.period, blocks)
         return replace(answer, multipliers=polished.multipliers, residual=polished.residual)
 
     def _period(self, order: int) -> float:
@@ -274,17 +274,6 @@ class _Search:
     def sentence(self, order: int | None) -> str:
         seen = "not settled" if order is None else f"repeats after {order} return(s)"
         return f"{self.state.time:.6g} s, {self.returned} returns, largest excursion {self.size.max():.3g}: {seen}"
-
-
-def _smallest_order(points: np.ndarray) -> int:
-    """The smallest divisor p of the number of points of a periodic orbit after which they repeat."""
-    count = len(points)
-    repeating = (
-        p
-        for p in range(1, count + 1)
-        if count % p == 0 and np.abs(points - np.roll(points, p, axis=0)).max() <= CONVERGED
-    )
-    return next(repeating)
 
 
 def _columns(coordinates: Sequence[int] | None, start: State) -> np.ndarray:

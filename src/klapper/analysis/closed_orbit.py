@@ -58,6 +58,17 @@ class Orbit:
             return None
         return PolishedOrbit(self._state(z), period, self._multipliers(z, period), residual)
 
+    def smallest_order(self, polished: PolishedOrbit, order: int) -> int:
+        """The smallest p such that the orbit, found as one of ``order`` returns, closes after p of them.
+
+        Asked of the motion at the end of p/order of its period, not of return points between samples.
+        """
+        z = self._read(polished.state)
+        for p in (p for p in range(1, order) if order % p == 0):
+            if np.abs(self._flow(z, polished.period * p / order) - z).max() <= CONVERGED:
+                return p
+        return order
+
     def _correction(
         self, z: np.ndarray, period: float, miss: np.ndarray, across: np.ndarray
     ) -> tuple[np.ndarray, float]:

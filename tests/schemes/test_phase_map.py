@@ -5,7 +5,7 @@ import pytest
 import scipy.linalg
 
 from klapper.mechanics import Contact, Harmonic, LinearSystem
-from klapper.schemes.linear_flow import Exponential
+from klapper.schemes.matrix_exponential import Exponential
 from klapper.schemes.mobility import Inverse
 from klapper.schemes.phase_equations import phase_equations
 from klapper.schemes.phase_map import PhaseMaps

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sparse
 
 from klapper.mechanics.contact_table import ContactLaws
-from klapper.schemes.regularised_phase import rough_contacts
+from klapper.schemes.contact_switches import rough_contacts
 
 
 def laws(friction, limit):

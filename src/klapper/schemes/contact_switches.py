@@ -20,6 +20,7 @@ from klapper.complementarity import ComplementarityError
 from klapper.complementarity.dense import dense
 from klapper.mechanics.acceleration import AccelerationProblem
 from klapper.mechanics.acceleration_solution import ModeDecision
+from klapper.mechanics.contact_table import ContactLaws
 from klapper.mechanics.system import System
 from klapper.schemes.base import StepFailed
 from klapper.schemes.contact_modes import (
@@ -146,8 +147,8 @@ class Switches:
         if len(contacts) == 0 or self.system.contacts.tangential == 0:
             return modes
         table = self.system.contacts
-        if table.constant:
-            contacts = contacts[table.laws(contacts).rough]
+        rough = rough_contacts(table.laws(np.arange(table.count)), table.constant)
+        contacts = contacts[rough[contacts]]
         modes.tangential[contacts] = STICKING
         phase = self._phase(modes, contacts)
         sliding = phase.given(t, q, v, modes.spring)[4]
@@ -205,3 +206,8 @@ class Switches:
 
 
 _NORMAL = ("closes", "presses", "releases", "opens")
+
+
+def rough_contacts(laws: ContactLaws, constant: bool) -> np.ndarray:
+    """Which contacts (k,) can have friction; where it changes with the speed, any may."""
+    return laws.rough if constant else np.ones(len(laws.normal), dtype=bool)

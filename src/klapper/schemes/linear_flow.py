@@ -6,12 +6,8 @@ In the coordinates u = Lᵀ q, M = L Lᵀ, what is held and the forces that hold
 
 with F = D but for sliding friction, which follows its normal force, F_N = D_N − s μ D_T (4.49). With Z, an orthonormal
 basis of what D leaves free, u = Z y + D⁺ᵀ c: nothing that is held can drift. The given functions of time are solutions
-of a linear equation themselves (1, t, t²/2, cos ωt, sin ωt), so that x = (y, ẏ, these) obeys x' = A x, and
-
-    x(t₀ + j h + r) = e^{A r} (e^{A h})^j x(t₀),      ‖A h‖ ≤ 1,  |r| ≤ h/2,
-
-a Taylor polynomial and products of powers e^{A h 2^i}. No eigenvectors are needed: rigid motion, resonance and critical
-damping are cases like all others.
+of a linear equation themselves (:mod:`klapper.schemes.time_functions`), so that x = (y, ẏ, these) obeys x' = A x, which
+:mod:`klapper.schemes.matrix_exponential` solves for any length of time.
 """
 
 from __future__ import annotations
@@ -26,75 +22,15 @@ import scipy.linalg
 
 from klapper.complementarity.dense import dense
 from klapper.mechanics.contacts import Contact, FrictionElement
-from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
-from klapper.mechanics.signals import Constant, Harmonic, Ramp, Signal, Sum
+from klapper.schemes.matrix_exponential import Exponential
 from klapper.schemes.phase_equations import LinearPhaseEquations
 from klapper.schemes.phase_flow import Integrals
+from klapper.schemes.time_functions import TimeFunctions
 
 _RANK = 1e-10  # relative size below which a held direction counts as redundant
-_TERMS = 16  # of the Taylor polynomial over half a step: 2^-17 / 17! is far below round-off
-_FIRST, _FIRST_TERMS = 16, 12  # e^{A h} is the 16th power of a Taylor polynomial over h/16
-_QUICK = 48  # states up to which extended precision, which is not threaded, costs no more than milliseconds
 _AT_ONCE = 6144  # nodes of a quadrature
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
-
-
-class TimeFunctions:
-    """σ(t) = (1, t, t²/2, cos ω₁t, sin ω₁t, …), closed under differentiation: σ' = ``derivative`` σ.
-
-    A signal is a row of ``coefficients`` (…, s) over them.
-    """
-
-    def __init__(self, signals: Sequence[tuple[Signal, str]]) -> None:
-        found = {abs(part.angular_frequency) for signal, name in signals for part in _harmonics(signal, name)}
-        self.frequencies = np.array(sorted(found - {0.0}))
-        self.count = 3 + 2 * len(self.frequencies)
-
-    @cached_property
-    def derivative(self) -> np.ndarray:
-        matrix = np.zeros((self.count, self.count))
-        matrix[1, 0] = matrix[2, 1] = 1.0
-        for i, frequency in enumerate(self.frequencies):
-            cos, sin = 3 + 2 * i, 4 + 2 * i
-            matrix[cos, sin], matrix[sin, cos] = -frequency, frequency
-        return matrix
-
-    def values(self, time: float) -> np.ndarray:
-        angles = self.frequencies * time
-        return np.concatenate(
-            [[1.0, time, 0.5 * time**2], np.column_stack([np.cos(angles), np.sin(angles)]).ravel()]
-        )
-
-    def coefficients(self, signal: Signal) -> np.ndarray:
-        rows = np.zeros((*signal.shape, self.count))
-        for part in _parts(signal):
-            if isinstance(part, Constant):
-                rows[..., 0] += part.amount
-            elif isinstance(part, Ramp):
-                rows[..., 0] += part.start
-                rows[..., 1] += part.speed
-            elif isinstance(part, Harmonic):
-                self._add_harmonic(rows, part)
-        return rows
-
-    def _add_harmonic(self, rows: np.ndarray, part: Harmonic) -> None:
-        frequency, phase = part.angular_frequency, part.phase
-        if frequency == 0.0:
-            rows[..., 0] += part.amplitude * np.cos(phase)
-            return
-        cos = 3 + 2 * int(np.searchsorted(self.frequencies, abs(frequency)))
-        rows[..., cos] += part.amplitude * np.cos(phase)
-        rows[..., cos + 1] -= part.amplitude * np.sin(phase) * np.sign(frequency)
-
-    def integral(self, rows: np.ndarray) -> np.ndarray:
-        """Coefficients of an antiderivative; that of t²/2 is not among the functions and must not be needed."""
-        result = np.zeros_like(rows)
-        result[..., 1:3] = rows[..., 0:2]
-        for i, frequency in enumerate(self.frequencies):
-            cos, sin = 3 + 2 * i, 4 + 2 * i
-            result[..., sin], result[..., cos] = rows[..., cos] / frequency, -rows[..., sin] / frequency
-        return result
 
 
 class LinearModel:
@@ -339,79 +275,6 @@ class LinearFlow:
         return self._last[1]
 
 
-class Exponential:
-    """x(τ) = e^{A τ} x₀ at many times.
-
-    ``units``    (N,) powers of two in which the states are measured
-    ``precise``  products of powers in extended precision
-    """
-
-    def __init__(self, matrix: np.ndarray, units: np.ndarray, *, precise: bool = True) -> None:
-        self._units, self._extended = units, precise and len(matrix) <= _QUICK
-        scaled = matrix * units / units[:, None]
-        size = float(np.linalg.norm(scaled, 2)) if matrix.size else 0.0
-        self.step = 2.0 ** -np.ceil(np.log2(size)) if size > 0.0 else 1.0
-        self._matrix = scaled * self.step
-        terms = [np.eye(len(matrix))]
-        for k in range(1, _TERMS + 1):
-            terms.append(self._matrix @ terms[-1] / k)
-        self._taylor = np.array(terms)
-        self._powers: list[np.ndarray] = []
-        self._precise: Any = None
-
-    def __call__(self, durations: np.ndarray, start: np.ndarray) -> np.ndarray:
-        """States (k, N) after the durations (k,) [s] from the state (N,)."""
-        number = np.rint(durations / self.step)
-        rest = durations / self.step - number
-        which, place = np.unique(number.astype(np.int64), return_inverse=True)
-        powers = rest ** np.arange(_TERMS + 1)[:, None]
-        with np.errstate(over="ignore", invalid="ignore"):
-            series = self._taylor @ self._after_steps(which, start / self._units)
-            return np.einsum("knj,kj->jn", series[:, :, place], powers) * self._units
-
-    def matrix(self, duration: float) -> np.ndarray:
-        """e^{A τ} (N, N) after one duration τ [s]."""
-        if duration < 0.0:
-            return np.linalg.inv(self.matrix(-duration))
-        number = int(np.rint(duration / self.step))
-        rest = duration / self.step - number
-        total = np.einsum("kij,k->ij", self._taylor, rest ** np.arange(_TERMS + 1))
-        for i in range(number.bit_length()):
-            if (number >> i) & 1:
-                total = self._power(i) @ total
-        return total * self._units[:, None] / self._units
-
-    def _after_steps(self, number: np.ndarray, start: np.ndarray) -> np.ndarray:
-        """States (N, J) after whole numbers (J,) of steps."""
-        states = np.tile(start[:, None], len(number))
-        for i in range(int(number.max(initial=0)).bit_length()):
-            odd = (number >> i) & 1 == 1
-            if odd.all():
-                states = self._power(i) @ states
-            elif odd.any():
-                states[:, odd] = self._power(i) @ states[:, odd]
-        return states
-
-    def _power(self, i: int) -> np.ndarray:
-        """e^{A h 2^i}; products in extended precision where that is quick, so that phases stay right for long."""
-        if self._precise is None:
-            precision: Any = np.longdouble if self._extended else np.double
-            first: Any = self._matrix.astype(precision) / _FIRST
-            total: Any = np.eye(len(first), dtype=precision)
-            term = total
-            for k in range(1, _FIRST_TERMS + 1):
-                term = first @ term / k
-                total = total + term
-            for _ in range(_FIRST.bit_length() - 1):
-                total = total @ total
-            self._precise = total
-            self._powers.append(total.astype(float))
-        while len(self._powers) <= i:
-            self._precise = self._precise @ self._precise
-            self._powers.append(self._precise.astype(float))
-        return self._powers[i]
-
-
 def quadrature(start: float, end: float, longest: float) -> tuple[np.ndarray, np.ndarray]:
     """Times and weights of Gauss and Legendre on equal parts of an interval, none longer than ``longest``."""
     parts = max(int(np.ceil((end - start) / longest)), 1)
@@ -419,21 +282,6 @@ def quadrature(start: float, end: float, longest: float) -> tuple[np.ndarray, np
     half = 0.5 * np.diff(edges)[:, None]
     times = 0.5 * (edges[:-1] + edges[1:])[:, None] + half * _NODES
     return times.ravel(), (half * _WEIGHTS).ravel()
-
-
-def _parts(signal: Signal) -> list[Signal]:
-    return [inner for part in signal.parts for inner in _parts(part)] if isinstance(signal, Sum) else [signal]
-
-
-def _harmonics(signal: Signal, name: str) -> list[Harmonic]:
-    parts = _parts(signal)
-    for part in parts:
-        if not isinstance(part, Constant | Ramp | Harmonic):
-            raise InvalidModel(
-                f"{name} is a {type(part).__name__}, which has no closed form; give it as a sum of Constant, Ramp and "
-                f"Harmonic signals, or use EventDriven."
-            )
-    return [part for part in parts if isinstance(part, Harmonic)]
 
 
 def _split(directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

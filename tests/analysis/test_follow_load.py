@@ -23,7 +23,7 @@ from klapper.continuum import (
     block,
     circle,
 )
-from klapper.mechanics import InvalidModel, Ramp
+from klapper.mechanics import FunctionSystem, InvalidModel, Ramp
 
 EA = 1000.0  # [N]
 
@@ -190,3 +190,18 @@ def test_mechanisms_have_no_path() -> None:
     world = Continuum([body], loads=[NodeForce("row", 1, (0.0, -1.0))], supports=[Support("row", [0, 2])])
     with pytest.raises(NoStaticState, match="no regular state of rest to begin with"):
         follow_load(world)
+
+
+@pytest.mark.parametrize("arc", ["spherical", "cylindrical"])
+@pytest.mark.parametrize("first", [0.05, 0.07, 0.1, 0.2, 0.5])
+def test_a_limit_point_may_be_hit_exactly(arc: Literal["spherical", "cylindrical"], first: float) -> None:
+    """2 s = 2 q − q²: the load turns at q = 1, s = 1/2, where the only stiffness there is vanishes."""
+    spring = FunctionSystem([0.0], [0.0], mass=[[1.0]], force=lambda t, q, v: 2.0 - 2.0 * q + q * q)
+    path = follow_load(spring, first=first, until=None, stop=lambda state: state.position[0] > 1.5, arc=arc)
+    assert path.factors == pytest.approx(path.positions[:, 0] - 0.5 * path.positions[:, 0] ** 2, abs=1e-10)
+    (point,) = path.critical
+    assert (point.kind, point.mode.tolist()) == ("limit", [1.0])
+    assert (point.factor, point.state.position[0]) == (
+        pytest.approx(0.5, abs=1e-14),
+        pytest.approx(1.0, abs=1e-7),
+    )

@@ -220,7 +220,7 @@ class _Path:
         """Direction (n,) in which the stiffness is smallest, by inverse iteration."""
         n = self.problem.n
         matrix = self.problem.matrix(state.unknowns, state.factor)
-        size = float(abs(matrix).max())
+        size = float(abs(matrix).max()) or 1.0  # one coordinate whose stiffness vanishes exactly
         solve = factorised(matrix + 1e-13 * size * _unit(matrix))
         mode = np.concatenate([np.random.default_rng(0).standard_normal(n), np.zeros(self.problem.p)])
         for _ in range(4):

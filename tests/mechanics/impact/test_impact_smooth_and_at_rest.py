@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from klapper.mechanics.impact import Energetic, ImpactProblem, Newton
+from klapper.mechanics.impact.energetic import Collision
 
 
 def leaning_rod(before, **given) -> ImpactProblem:
@@ -23,6 +24,9 @@ def test_a_smooth_floor_turns_a_leaning_rod_by_its_normal_impulse_alone(slip: fl
     result = Energetic().resolve(problem)
     assert result.normal_velocity == pytest.approx([0.7])
     assert result.tangential_velocity.ravel() == pytest.approx([slip + w_nt * impulse])
+    collision = Collision(problem.delassus, friction=0.0, restitution=0.7)
+    pieces = [piece for _, piece in collision.pieces(np.array([-1.0, slip]), 1e-12)]
+    assert np.sum(pieces, axis=0) == pytest.approx([impulse, 0.0])
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 1e-9])

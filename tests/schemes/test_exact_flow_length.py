@@ -5,8 +5,8 @@ import pytest
 
 from klapper.mechanics import Contact, LinearSystem
 from klapper.schemes import PiecewiseExact
+from klapper.schemes.linear_phase_equations import phase_equations
 from klapper.schemes.mobility import Inverse
-from klapper.schemes.phase_equations import phase_equations
 from klapper.schemes.phase_modes import Modes
 
 

@@ -8,8 +8,8 @@ from scipy.integrate import solve_ivp
 from klapper.mechanics import Constraint, Contact, FrictionElement, InvalidModel, LinearSystem
 from klapper.mechanics.signals import Constant, FunctionOfTime, Harmonic, Ramp
 from klapper.schemes.linear_flow import Held, LinearFlow, LinearModel, LinearPhase, quadrature
+from klapper.schemes.linear_phase_equations import phase_equations
 from klapper.schemes.matrix_exponential import Exponential
-from klapper.schemes.phase_equations import phase_equations
 from klapper.schemes.phase_modes import SMOOTH, STARTING, STICKING, Modes
 from klapper.schemes.time_functions import TimeFunctions
 

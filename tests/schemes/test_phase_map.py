@@ -5,9 +5,9 @@ import pytest
 import scipy.linalg
 
 from klapper.mechanics import Contact, Harmonic, LinearSystem
+from klapper.schemes.linear_phase_equations import phase_equations
 from klapper.schemes.matrix_exponential import Exponential
 from klapper.schemes.mobility import Inverse
-from klapper.schemes.phase_equations import phase_equations
 from klapper.schemes.phase_map import PhaseMaps
 from klapper.schemes.phase_modes import SLIDING, STARTING, STICKING, Modes
 from klapper.schemes.phase_variation import IntegratedPhaseMap

@@ -5,8 +5,8 @@ import pytest
 import scipy.linalg
 
 from klapper.mechanics import Contact, LinearSystem
+from klapper.schemes.linear_phase_equations import phase_equations
 from klapper.schemes.mobility import Inverse
-from klapper.schemes.phase_equations import phase_equations
 from klapper.schemes.phase_modes import SMOOTH, Modes
 from klapper.schemes.phase_variation import IntegratedPhaseMap
 

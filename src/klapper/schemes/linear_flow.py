@@ -23,8 +23,9 @@ import scipy.linalg
 from klapper.complementarity.dense import dense
 from klapper.mechanics.contacts import Contact, FrictionElement
 from klapper.mechanics.linear_system import LinearSystem
+from klapper.schemes.linear_phase_equations import LinearPhaseEquations
 from klapper.schemes.matrix_exponential import Exponential
-from klapper.schemes.phase_equations import LinearPhaseEquations
+from klapper.schemes.mobility import natural_units
 from klapper.schemes.phase_flow import Integrals
 from klapper.schemes.time_functions import TimeFunctions
 
@@ -301,8 +302,7 @@ def _pseudo_inverse(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """G⁺ and the projector onto what G does not see, both measured by the diagonal of G."""
     if matrix.size == 0:
         return matrix.T, matrix.T
-    unit = np.sqrt(np.abs(matrix.diagonal()))
-    unit = np.where(unit > 0.0, unit, 1.0)
+    unit = natural_units(matrix.diagonal())
     left, values, right = np.linalg.svd(matrix / np.outer(unit, unit))
     kept = values > _RANK * values.max(initial=0.0)
     inverse = (right[kept].T / values[kept]) @ left[:, kept].T / np.outer(unit, unit)

@@ -82,8 +82,7 @@ class Held:
         direction = self.direction.toarray() if sparse.issparse(self.direction) else self.direction
         reach = self.inverse(direction)
         gram = direction.T @ reach
-        unit = np.sqrt(np.abs(gram.diagonal()))
-        unit = np.where(unit > 0.0, unit, 1.0)  # units and masses do not decide what is redundant
+        unit = natural_units(gram.diagonal())  # units and masses do not decide what is redundant
         scaled = gram / np.outer(unit, unit)
         left, values, right = np.linalg.svd(scaled) if gram.size else (gram, np.zeros(0), gram)
         kept = values > _RANK * values.max(initial=0.0)
@@ -122,3 +121,18 @@ class Held:
     def push(self, impulses: np.ndarray) -> np.ndarray:
         """Velocity change (n,) by constraint impulses (p,)."""
         return self._reach @ impulses
+
+
+def natural_units(mobility: np.ndarray) -> np.ndarray:
+    """Square roots (r,) of mobilities, by which rows of different masses and units are compared."""
+    size = np.sqrt(np.abs(mobility))
+    return np.where(size > 0.0, size, 1.0)
+
+
+def rank(matrix: np.ndarray, mobility: np.ndarray, tolerance: float) -> int:
+    """Of a matrix (r, r) between rows of these mobilities (r,): singular values above ``tolerance`` of the largest."""
+    if matrix.size == 0:
+        return 0
+    unit = natural_units(mobility)
+    values = np.linalg.svd(matrix / np.outer(unit, unit), compute_uv=False)
+    return int(np.count_nonzero(values > tolerance * values.max()))

@@ -17,13 +17,13 @@ from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
 from klapper.schemes.base import Snapshot, StepFailed, registered
 from klapper.schemes.event_driven import EventDriven
+from klapper.schemes.linear_phase_equations import phase_equations
 from klapper.schemes.mode_decision import Decision
-from klapper.schemes.phase_equations import phase_equations
 from klapper.schemes.phase_impact import Impact, two_sided_impact
 from klapper.schemes.phase_modes import (
     RELEASE,
     SLIDING,
-    SLIP,
+    SLIP_BEGINS,
     SMOOTH,
     STARTING,
     STICKING,
@@ -121,7 +121,7 @@ class Ordinary(EventDriven):
             force = old.reference[row : row + touching.d]
             row += touching.d
             for at in np.flatnonzero((touching.contact == old.contact[i]) & (grip == STICKING)):
-                if old.contact[i] in memory.of(SLIP) and np.any(force):
+                if old.contact[i] in memory.of(SLIP_BEGINS) and np.any(force):
                     grip[at], sense[at] = STARTING, -force / np.linalg.norm(force)
                 elif (
                     old.grip[i] != STICKING

@@ -25,8 +25,9 @@ from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.system import System
 from klapper.schemes.linear_flow import Held, LinearFlow, LinearModel, LinearPhase
+from klapper.schemes.linear_phase_equations import LinearPhaseEquations, phase_equations
 from klapper.schemes.mobility import Inverse
-from klapper.schemes.phase_equations import LinearPhaseEquations, PhaseEquations, phase_equations
+from klapper.schemes.phase_equations import PhaseEquations
 from klapper.schemes.phase_modes import Modes
 
 

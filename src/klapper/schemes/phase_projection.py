@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from klapper.schemes.mobility import natural_units
 from klapper.schemes.phase_equations import PhaseEquations
 
 _ROUNDS = 6
@@ -76,7 +77,6 @@ def _least_change(
     """M⁻¹ J (Jᵀ M⁻¹ J)⁺ residual (nv,)."""
     response = np.asarray(equations.inverse(q)(columns))
     mobility = columns.T @ response
-    unit = np.sqrt(np.abs(mobility.diagonal()))
-    unit = np.where(unit > 0.0, unit, 1.0)
+    unit = natural_units(mobility.diagonal())
     scaled = mobility / np.outer(unit, unit)
     return response @ (np.linalg.lstsq(scaled, residual / unit, rcond=_RANK)[0] / unit)

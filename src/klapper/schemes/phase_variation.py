@@ -18,7 +18,9 @@ import numpy as np
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.system import System
-from klapper.schemes.phase_equations import LinearPhaseEquations, PhaseEquations, Rows
+from klapper.schemes.linear_phase_equations import LinearPhaseEquations
+from klapper.schemes.mobility import natural_units
+from klapper.schemes.phase_equations import PhaseEquations, Rows
 from klapper.schemes.phase_map import Arrival, Linearised
 from klapper.schemes.phase_projection import held_position, held_velocity
 from klapper.schemes.sliding_rates import SlidingRates
@@ -266,7 +268,6 @@ def _least_change(inverse: Any, columns: np.ndarray) -> np.ndarray:
     """M⁻¹ J (Jᵀ M⁻¹ J)⁺ (n, k)."""
     response = np.asarray(inverse(columns))
     mobility = columns.T @ response
-    unit = np.sqrt(np.abs(mobility.diagonal()))
-    unit = np.where(unit > 0.0, unit, 1.0)
+    unit = natural_units(mobility.diagonal())
     scaled = np.linalg.pinv(mobility / np.outer(unit, unit), rcond=_RANK)
     return response @ (scaled / np.outer(unit, unit))

@@ -19,9 +19,10 @@ from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.system import System
 from klapper.schemes.base import Scheme, Snapshot, Step, snapshot_at_start
 from klapper.schemes.force_selection import require_rule
+from klapper.schemes.linear_phase_equations import phase_equations
 from klapper.schemes.mobility import Inverse
 from klapper.schemes.mode_decision import Decision, DecisionRules, decide
-from klapper.schemes.phase_equations import PhaseEquations, phase_equations
+from klapper.schemes.phase_equations import PhaseEquations
 from klapper.schemes.phase_flow import Flow
 from klapper.schemes.phase_impact import Impact, law_impact, newton_impact
 from klapper.schemes.phase_modes import Modes, PhaseMemory

@@ -18,7 +18,8 @@ from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.system import System
 from klapper.schemes.base import Snapshot, registered
 from klapper.schemes.linear_flow import Held, LinearFlow, LinearModel, LinearPhase
-from klapper.schemes.phase_equations import LinearPhaseEquations, PhaseEquations
+from klapper.schemes.linear_phase_equations import LinearPhaseEquations
+from klapper.schemes.phase_equations import PhaseEquations
 from klapper.schemes.phase_flow import Flow
 from klapper.schemes.phase_watch import PhaseWatch
 from klapper.schemes.phases import Phased

@@ -15,7 +15,7 @@ import numpy as np
 
 from klapper.complementarity.dense import dense
 from klapper.mechanics.contacts import Contact
-from klapper.schemes.phase_equations import LinearPhaseEquations
+from klapper.schemes.linear_phase_equations import LinearPhaseEquations
 
 _SPACING = 1e-4  # of the speed at hand
 _SLOPE = (-25.0 / 12.0, 4.0, -3.0, 4.0 / 3.0, -0.25)

@@ -17,6 +17,7 @@ import numpy as np
 from klapper.complementarity.dense import dense
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
+from klapper.schemes.mobility import natural_units
 from klapper.schemes.phase_map import Linearised, PhaseMaps
 from klapper.schemes.phase_modes import SLIDING, SMOOTH, STICKING
 from klapper.schemes.phase_record import Jump
@@ -207,6 +208,5 @@ def _pseudo_inverse(matrix: np.ndarray) -> np.ndarray:
     """Of a mobility matrix, rows measured by its diagonal."""
     if matrix.size == 0:
         return matrix.T
-    unit = np.sqrt(np.abs(matrix.diagonal()))
-    unit = np.where(unit > 0.0, unit, 1.0)
+    unit = natural_units(matrix.diagonal())
     return np.linalg.pinv(matrix / np.outer(unit, unit), rcond=_RANK) / np.outer(unit, unit)

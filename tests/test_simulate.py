@@ -12,6 +12,7 @@ import pytest
 import klapper.progress
 import klapper.simulate as loop
 from klapper.bodies import Planar
+from klapper.contact_states import IMPACT, OPEN
 from klapper.mechanics import (
     Anisotropic,
     Constraint,
@@ -25,7 +26,7 @@ from klapper.mechanics import (
 )
 from klapper.mechanics.impact import Sequential
 from klapper.results import ResultsError, read
-from klapper.schemes import IMPACT, OPEN, Moreau, Scheme
+from klapper.schemes import Moreau, Scheme
 from klapper.simulate import SimulationFailed, simulate
 
 G = 9.81

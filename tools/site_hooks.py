@@ -40,6 +40,7 @@ ROOMS = (
     "convex",
     "mechanics.impact",
     "results",
+    "contact_states",
     "report",
     "studies",
     "scenario",

@@ -10,6 +10,7 @@ import numpy as np
 
 from benchmarks.contact import models, problem
 from klapper import __version__
+from klapper.contact_states import STICK
 from klapper.continuum import Continuum, Mortar, NodeToSegment, block, contact_pressure
 from klapper.continuum.contact.mortar import MortarSearch
 from klapper.continuum.contact.node_to_segment import NodeSearch
@@ -17,7 +18,7 @@ from klapper.continuum.contact.surface import Surface
 from klapper.gallery._interfaces import InterfaceName
 from klapper.schemes import EnergyMomentum, QuasiStatic
 from klapper.schemes.contact_rounds import HardContact
-from klapper.schemes.held_contacts import STICK, EnergyOption, GapTargets, HeldContacts
+from klapper.schemes.held_contacts import EnergyOption, GapTargets, HeldContacts
 from klapper.schemes.motion_balance import MotionBalance
 from klapper.schemes.saddle_point import saddle_point
 

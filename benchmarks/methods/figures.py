@@ -10,9 +10,9 @@ import numpy as np
 from benchmarks.methods import equal_error, models
 from klapper.analysis.shaken_incline import stationary_drift
 from klapper.compare import compare
+from klapper.contact_states import IMPACT
 from klapper.mechanics.compliance import CompliantNormal
 from klapper.mechanics.smooth_friction import ArctanFriction, SaturatedFriction
-from klapper.results import IMPACT
 from klapper.schemes import EventDriven, Moreau, Ordinary, PiecewiseExact, Regularised
 from klapper.simulate import simulate
 

@@ -33,6 +33,7 @@ _ROOMS = (
     "compare",
     "conservation",
     "analysis",
+    "contact_states",
     "results",
     "gallery",
     "report",

@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 
 from klapper.audit import audit
+from klapper.contact_states import IMPACT
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.fingerprint import plain_answers
 from klapper.mechanics.picture_format import plain_picture
 from klapper.mechanics.system import System, require_system
 from klapper.progress import Progress, progress_for
-from klapper.results import ENERGY, IMPACT, Layout, Loaded, PartStore, ResultsError, Run, Samples
+from klapper.results import ENERGY, Layout, Loaded, PartStore, ResultsError, Run, Samples
 from klapper.results.findings import Findings
 from klapper.schemes.base import (
     Scheme,

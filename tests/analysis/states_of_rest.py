@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sparse
 
 from klapper.analysis.stationary_state import StationaryState
+from klapper.contact_states import OPEN, SLIP, STICK
 from klapper.mechanics import LinearSystem
-from klapper.schemes.base import OPEN, SLIP, STICK
 
 
 def dense(matrix: object) -> np.ndarray:

@@ -9,6 +9,7 @@ import scipy.sparse as sparse
 from analysis.states_of_rest import dense, rest_of
 from klapper.analysis import FrequencyResponse, frequency_response
 from klapper.analysis.validity_limit import slip_factor
+from klapper.contact_states import OPEN, SLIP, STICK
 from klapper.mechanics import (
     Anisotropic,
     Constraint,
@@ -19,7 +20,6 @@ from klapper.mechanics import (
     LinearSystem,
 )
 from klapper.schemes import EventDriven, Moreau
-from klapper.schemes.base import OPEN, SLIP, STICK
 from klapper.simulate import simulate
 
 G = 9.81

@@ -14,8 +14,8 @@ from klapper.analysis import (
     stationary_state,
     stationary_states,
 )
+from klapper.contact_states import OPEN, SLIP, STICK
 from klapper.mechanics import Constraint, Contact, FrictionElement, Harmonic, InvalidModel, LinearSystem
-from klapper.schemes.base import OPEN, SLIP, STICK
 
 TABLE = [
     Contact(f"leg {i}", normal=[1.0, x, y]) for i, (x, y) in enumerate([(-1, -1), (-1, 1), (1, -1), (1, 1)])

@@ -6,6 +6,7 @@ import pytest
 from klapper.analysis import minimal_coordinates, stationary_set
 from klapper.analysis.contact_state import ContactState
 from klapper.analysis.polytope import Disc, Polytope
+from klapper.contact_states import OPEN, SLIP, STICK
 from klapper.mechanics import (
     Anisotropic,
     Constraint,
@@ -15,7 +16,6 @@ from klapper.mechanics import (
     LinearSystem,
     Stribeck,
 )
-from klapper.schemes.base import OPEN, SLIP, STICK
 
 
 def table(name: str, size: int, along: int, normal: int, friction: object, **more: object) -> Contact:

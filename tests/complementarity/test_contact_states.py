@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from klapper.complementarity import OPEN, SLIP, STICK, FrictionalContact
+from klapper.complementarity import FrictionalContact
+from klapper.contact_states import OPEN, SLIP, STICK
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ ROOMS = [
     "klapper.reduction",
     "klapper.schemes",
     "klapper.results",
+    "klapper.contact_states",
     "klapper.simulate",
     "klapper.compare",
     "klapper.conservation",

@@ -5,12 +5,12 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
+from klapper.contact_states import OPEN, STICK
 from klapper.gallery import examples, find
 from klapper.gallery._run import SchemeName, impact_time, run_named, scheme_named, switching_times
 from klapper.gallery.parameter import ParameterError
 from klapper.mechanics import Contact, LinearSystem
 from klapper.mechanics.compliance import CompliantNormal
-from klapper.results import OPEN, STICK
 
 
 def test_every_name_makes_its_scheme() -> None:

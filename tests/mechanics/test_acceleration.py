@@ -10,14 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from klapper.complementarity import (
-    OPEN,
-    SLIP,
-    STICK,
     ComplementarityError,
     MixedComplementarity,
     NoSolution,
     enumerate_solutions,
 )
+from klapper.contact_states import OPEN, SLIP, STICK
 from klapper.mechanics import acceleration
 from klapper.mechanics.acceleration import AccelerationProblem
 from klapper.mechanics.acceleration_solution import ModeDecision

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from klapper.contact_states import IMPACT, OPEN, SLIP, STICK
 from klapper.report import Scene, Shape
 from klapper.report.run_data import MOST, run_data, scene_data
 from klapper.report.run_page import run_page
-from klapper.results import IMPACT, OPEN, SLIP, STICK, Layout, Run, Samples
+from klapper.results import Layout, Run, Samples
 from report.page_reader import Page, line_of
 from results.motions import (
     GRAVITY,

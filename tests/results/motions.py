@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from klapper.results import IMPACT, OPEN, SLIP, STICK, Layout, Loaded, Run, Samples
+from klapper.contact_states import IMPACT, OPEN, SLIP, STICK
+from klapper.results import Layout, Loaded, Run, Samples
 
 GRAVITY = 9.81
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
-from klapper.results import IMPACT, Layout, ResultsError, Run, Samples
+from klapper.contact_states import IMPACT
+from klapper.results import Layout, ResultsError, Run, Samples
 from klapper.results.thinning import thinned, thinned_curve, thinned_together
 
 from .motions import bouncing_ball, braked_block, driven_oscillator, logged_by_number, run_of_states

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from klapper.results import IMPACT, OPEN, SLIP, STICK, Layout, ResultsError, Run
+from klapper.contact_states import IMPACT, OPEN, SLIP, STICK
+from klapper.results import Layout, ResultsError, Run
 
 from .motions import GRAVITY, bouncing_ball, braked_block, driven_oscillator, logged_by_number, run_of_states
 

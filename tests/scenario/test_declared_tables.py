@@ -15,7 +15,7 @@ from klapper.mechanics.options import example_of, options_of
 from klapper.scenario import KINDS, schema, starter
 from klapper.scenario.bodies import PARTS as PLANAR
 from klapper.scenario.continuum import PARTS as ELASTIC
-from klapper.scenario.laws import IMPACT, as_friction, as_impact, law_table
+from klapper.scenario.laws import IMPACT_LAW, as_friction, as_impact, law_table
 from klapper.scenario.linear import PARTS as LINEAR
 from klapper.scenario.schemes import SCHEMES, parts
 from klapper.scenario.tables import Many, Named, Table, Variants
@@ -81,7 +81,7 @@ def test_options_of_parts_of_schemes_are_those_of_their_constructors(option: str
 def test_every_impact_law_can_be_named_in_a_file(kind: str) -> None:
     law = IMPACT_LAWS[kind]
     needed = {name: given.option.example for name, given in options_of(law).items() if given.needed}
-    agree(IMPACT.value.tables[kind], law)
+    agree(IMPACT_LAW.value.tables[kind], law)
     assert as_impact({"kind": kind, **needed}) == example_of(law)
 
 

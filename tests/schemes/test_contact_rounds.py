@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from klapper.contact_states import OPEN, STICK
 from klapper.continuum import (
     Continuum,
     Gravity,
@@ -25,7 +26,7 @@ from klapper.schemes import EnergyMomentum, HardContact, PenaltyContact, QuasiSt
 from klapper.schemes.base import StepFailed
 from klapper.schemes.contact_rounds import ContactRounds
 from klapper.schemes.contact_trial import Trial
-from klapper.schemes.held_contacts import FORWARD, OPEN, STICK, GapTargets, HeldContacts
+from klapper.schemes.held_contacts import FORWARD, GapTargets, HeldContacts
 from klapper.schemes.newton import NewtonIteration
 from klapper.simulate import SimulationFailed, simulate
 

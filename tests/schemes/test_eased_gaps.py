@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from klapper.contact_states import OPEN
 from klapper.mechanics import Contact, LinearSystem
 from klapper.schemes import EnergyMomentum, HardContact
 from klapper.schemes.base import StepFailed
 from klapper.schemes.contact_rounds import ContactRounds
-from klapper.schemes.held_contacts import OPEN
 from klapper.schemes.newton import NotConverged
 from klapper.simulate import simulate
 

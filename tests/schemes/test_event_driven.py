@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+from klapper.contact_states import IMPACT
 from klapper.mechanics import (
     Anisotropic,
     Constant,
@@ -20,7 +21,7 @@ from klapper.mechanics import (
     Stribeck,
 )
 from klapper.mechanics.impact import Sequential
-from klapper.results import IMPACT, Run
+from klapper.results import Run
 from klapper.schemes import Moreau, StepFailed
 from klapper.schemes.event_driven import EventDriven
 from klapper.simulate import SimulationFailed, simulate

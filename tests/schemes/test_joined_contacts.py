@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
+from klapper.contact_states import OPEN, SLIP, STICK
+from klapper.contact_states import STICK as STICKS
 from klapper.continuum import Continuum, Mortar, NodeToSegment, SaintVenantKirchhoff, Solid, Support, annulus
 from klapper.gallery.patch_test import Patch
 from klapper.mechanics import Contact, LinearSystem
 from klapper.schemes import EnergyMomentum, HardContact, QuasiStatic
-from klapper.schemes.base import SLIP, STICK, StepFailed
+from klapper.schemes.base import StepFailed
 from klapper.schemes.contact_rounds import ContactRounds
-from klapper.schemes.held_contacts import BACKWARD, FORWARD, OPEN
-from klapper.schemes.held_contacts import STICK as STICKS
+from klapper.schemes.held_contacts import BACKWARD, FORWARD
 from klapper.schemes.joined_contacts import Groups, JoinedContacts
 from klapper.simulate import simulate
 

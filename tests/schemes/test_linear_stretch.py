@@ -8,6 +8,7 @@ import scipy.sparse as sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from klapper.contact_states import IMPACT, OPEN, SLIP, STICK
 from klapper.mechanics import (
     Anisotropic,
     Constraint,
@@ -20,7 +21,7 @@ from klapper.mechanics import (
     Stribeck,
 )
 from klapper.results import Run
-from klapper.schemes import IMPACT, OPEN, SLIP, STICK, Moreau
+from klapper.schemes import Moreau
 from klapper.schemes.base import kinetic_energy
 from klapper.schemes.linear_stretch import LinearStretch, obstacle
 from klapper.simulate import simulate

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from klapper.contact_states import IMPACT, OPEN, SLIP
 from klapper.mechanics import Contact, FrictionElement, Harmonic, LinearSystem, Ramp
 from klapper.results import Run
-from klapper.schemes import IMPACT, OPEN, SLIP, Moreau
+from klapper.schemes import Moreau
 from klapper.schemes.linear_stretch import LinearStretch, obstacle
 from klapper.simulate import simulate
 

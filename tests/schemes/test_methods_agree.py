@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from klapper.bodies import Planar, Spatial, inertia
 from klapper.compare import compare
+from klapper.contact_states import IMPACT, SLIP, STICK
 from klapper.mechanics import (
     Anisotropic,
     Constant,
@@ -26,7 +27,6 @@ from klapper.mechanics import (
 )
 from klapper.results import Run
 from klapper.schemes import EventDriven, Moreau, Ordinary, PiecewiseExact
-from klapper.schemes.base import IMPACT, SLIP, STICK
 from klapper.simulate import simulate
 
 G = 9.81

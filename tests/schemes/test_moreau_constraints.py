@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from klapper.contact_states import IMPACT
 from klapper.mechanics import (
     Constraint,
     Contact,
@@ -13,7 +14,7 @@ from klapper.mechanics import (
     LinearSystem,
     Ramp,
 )
-from klapper.schemes import IMPACT, Moreau
+from klapper.schemes import Moreau
 from klapper.simulate import SimulationFailed, simulate
 
 G = 9.81

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from klapper.contact_states import IMPACT, OPEN
 from klapper.mechanics import Contact, FunctionSystem, Harmonic, LinearSystem, Ramp
-from klapper.schemes import IMPACT, OPEN, Moreau
+from klapper.schemes import Moreau
 from klapper.simulate import simulate
 
 G = 9.81

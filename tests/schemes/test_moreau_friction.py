@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad, solve_ivp
 
+from klapper.contact_states import SLIP, STICK
 from klapper.mechanics import (
     Anisotropic,
     Constraint,
@@ -13,7 +14,7 @@ from klapper.mechanics import (
     LinearSystem,
     Stribeck,
 )
-from klapper.schemes import SLIP, STICK, Moreau
+from klapper.schemes import Moreau
 from klapper.simulate import simulate
 
 G = 9.81

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from klapper.contact_states import IMPACT
 from klapper.mechanics import Constraint, Contact, FunctionSystem, LinearSystem, Ramp
 from klapper.mechanics.impact import IMPACT_LAWS, Newton, Poisson, Sequential
 from klapper.mechanics.options import example_of
-from klapper.schemes import IMPACT, EventDriven, Moreau
+from klapper.schemes import EventDriven, Moreau
 from klapper.simulate import simulate
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from klapper.complementarity import LinearComplementarity, solve
+from klapper.contact_states import SLIP, STICK
 from klapper.mechanics import Contact, FrictionElement, Harmonic, InvalidModel, LinearSystem
-from klapper.schemes import SLIP, STICK, Moreau
+from klapper.schemes import Moreau
 from klapper.simulate import simulate
 
 G = 9.81

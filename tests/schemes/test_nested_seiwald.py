@@ -12,8 +12,9 @@ from klapper.analysis.iteration_history import iteration_history
 from klapper.analysis.slip_onset import SlipOnset, slip_onset
 from klapper.bodies import Coupling, FootedBlock, Halves, rigid_block, split_block
 from klapper.complementarity.selection.two_contacts import water_filling
+from klapper.contact_states import SLIP, STICK
 from klapper.mechanics import Ramp
-from klapper.results import SLIP, STICK, Run
+from klapper.results import Run
 from klapper.schemes import FunctionalFriction, NestedProx
 from klapper.simulate import SimulationFailed, simulate
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from rocking_beam import modes, rocking_beam
 
+from klapper.contact_states import IMPACT
 from klapper.mechanics import Constant, Contact, Harmonic, InvalidModel, LinearSystem
-from klapper.results import IMPACT, Run
+from klapper.results import Run
 from klapper.schemes import Moreau
 from klapper.schemes.event_driven import EventDriven
 from klapper.schemes.ordinary import Ordinary

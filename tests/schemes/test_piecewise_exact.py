@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+from klapper.contact_states import IMPACT, SLIP, STICK
 from klapper.mechanics import (
     Constraint,
     Contact,
@@ -15,7 +16,6 @@ from klapper.mechanics import (
 )
 from klapper.mechanics.signals import Constant, FunctionOfTime, Harmonic, Ramp
 from klapper.schemes import Moreau
-from klapper.schemes.base import IMPACT, SLIP, STICK
 from klapper.schemes.event_driven import EventDriven
 from klapper.schemes.piecewise_exact import PiecewiseExact
 from klapper.simulate import simulate

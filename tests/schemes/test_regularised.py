@@ -7,6 +7,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 from klapper.bodies import Spatial
+from klapper.contact_states import OPEN, SLIP, STICK
 from klapper.mechanics import (
     Anisotropic,
     Constraint,
@@ -21,7 +22,6 @@ from klapper.mechanics import (
 from klapper.mechanics.compliance import ApproachDamper, BoundaryLayer, CompliantNormal, restitution
 from klapper.mechanics.smooth_friction import ArctanFriction, PowerFriction, SaturatedFriction, StickElement
 from klapper.results.penetration import penetration_statistics
-from klapper.schemes.base import OPEN, SLIP, STICK
 from klapper.schemes.contact_modes import STICKING
 from klapper.schemes.regularised import Regularised
 from klapper.schemes.regularised_step import RegularisedMemory

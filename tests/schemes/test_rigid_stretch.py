@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from klapper.complementarity import FrictionalContact
+from klapper.contact_states import IMPACT, OPEN, SLIP, STICK
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.rigid_form import RigidForm
 from klapper.schemes import rigid_stretch
-from klapper.schemes.base import IMPACT, OPEN, SLIP, STICK, Snapshot
+from klapper.schemes.base import Snapshot
 from klapper.schemes.rigid_stretch import RigidStretch
 
 G = 9.81

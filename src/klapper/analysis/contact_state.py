@@ -19,10 +19,10 @@ import numpy as np
 import scipy.sparse as sparse
 
 from klapper.analysis.stationary_state import StationaryState
+from klapper.contact_states import SLIP, STICK
 from klapper.mechanics.contact_table import ContactLaws
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
-from klapper.schemes.base import SLIP, STICK
 
 _DIFFERENCE = 6.0e-6  # relative change of a speed over which the slope of a friction coefficient is taken
 

@@ -16,8 +16,8 @@ from klapper.analysis.polytope import FLAT, Disc, Polytope
 from klapper.analysis.stationary_problem import StationaryProblem, friction_rows
 from klapper.analysis.stationary_state import StationaryState
 from klapper.complementarity.dense import dense
+from klapper.contact_states import SLIP, STICK
 from klapper.mechanics.arguments import finite
-from klapper.schemes.base import SLIP, STICK
 
 _AT_LIMIT = 1e-8  # relative: friction forces nearer to their limit than this are at it
 

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from klapper.contact_states import SLIP, STICK
 from klapper.mechanics.errors import InvalidModel
-from klapper.results import SLIP, STICK, Run
+from klapper.results import Run
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,9 +23,9 @@ from klapper.analysis.held_directions import independent_columns
 from klapper.analysis.stationary_form import StationaryForm
 from klapper.analysis.stationary_state import StationaryState
 from klapper.complementarity.dense import dense
+from klapper.contact_states import OPEN, SLIP, STICK
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
-from klapper.schemes.base import OPEN, SLIP, STICK
 
 LARGEST = 2000  # coordinates up to which dense matrices are formed
 _APART = 1e-9  # relative: by how much two-sided constraints may disagree

@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
+from klapper.contact_states import OPEN, SLIP, STICK
 from klapper.mechanics.linear_system import LinearSystem
-from klapper.schemes.base import OPEN, SLIP, STICK
 
 _WORDS = {STICK: "sticks", SLIP: "presses"}
 

@@ -36,7 +36,7 @@ from klapper.complementarity.exact_disc import (
     exact_disc_problem,
     exact_disc_start,
 )
-from klapper.complementarity.frictional_contact import OPEN, SLIP, STATE_NAMES, STICK, FrictionalContact
+from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.gauss_seidel import GaussSeidel
 from klapper.complementarity.homotopy import BranchEvent, SolutionBranch, follow
 from klapper.complementarity.lemke import Lemke
@@ -53,11 +53,7 @@ from klapper.complementarity.solver import SOLVERS
 from klapper.complementarity.uniqueness import Uniqueness, uniqueness
 
 __all__ = [
-    "OPEN",
-    "SLIP",
     "SOLVERS",
-    "STATE_NAMES",
-    "STICK",
     "ActiveSet",
     "Admm",
     "Attempt",

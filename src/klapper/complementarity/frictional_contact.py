@@ -23,13 +23,8 @@ from klapper.complementarity.checking import Matrix, as_names, as_sparse, as_squ
 from klapper.complementarity.errors import InvalidProblem
 from klapper.complementarity.problem import component_maxima, coupled_parts
 from klapper.complementarity.residuals import AMPLIFICATION, Residuals
+from klapper.contact_states import OPEN, SLIP, STICK
 from klapper.convex import RegularPolygon
-
-OPEN, STICK, SLIP = 0, 1, 2
-"""States of a contact: without force, pressed and at rest along the surface, pressed and sliding."""
-
-STATE_NAMES = ("open", "stick", "slip")
-"""In words: ``STATE_NAMES[SLIP]`` is "slip"."""
 
 
 class FrictionalContact:

@@ -190,8 +190,8 @@ class Motion:
     @classmethod
     def of(cls, belt: Belt, run: "Run") -> "Motion":
         """From one beginning of slip to the next; without sticking from one pass of steady sliding to the next."""
+        from klapper.contact_states import SLIP, STICK
         from klapper.gallery._run import switching_times
-        from klapper.results import SLIP, STICK
 
         times, states = switching_times(run, "belt")
         slips, sticks = times[states == SLIP], times[states == STICK]
@@ -371,8 +371,8 @@ def _exact_checks(belt: Belt, motion: Motion, until: float, step: float, scheme:
 def _draw_motion(figure: "Figure", *, belt: Belt, run: "Run") -> None:
     """Displacement and velocity over time; sticking is shaded, the dotted lines are the place where the spring
     overcomes static friction and the speed of the belt."""
+    from klapper.contact_states import STICK
     from klapper.gallery._sketch import BLUE, GREY, ORANGE
-    from klapper.results import STICK
     from klapper.results.thinning import thinned
 
     figure.set_size_inches(6.6, 4.8)

@@ -100,9 +100,9 @@ def bouncing_ball(
     until: Annotated[float, Parameter("duration", unit="s", above=0.0)] = 5.0,
     scheme: Annotated[SchemeName, Parameter("method")] = "moreau",
 ) -> Outcome:
+    from klapper.contact_states import IMPACT
     from klapper.gallery._run import impact_time, ledger_check, run_audit, run_figures, run_named
     from klapper.mechanics import Contact, LinearSystem
-    from klapper.results import IMPACT
 
     ball = Ball(height, restitution, gravity)
     floor = Contact("floor", normal=[1.0], restitution=restitution)

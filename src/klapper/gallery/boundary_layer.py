@@ -134,8 +134,8 @@ class Flight:
     @classmethod
     def of(cls, run: "Run") -> "Flight | None":
         """None if the mass does not leave the layer and come back."""
+        from klapper.contact_states import OPEN
         from klapper.gallery._run import switching_times
-        from klapper.results import OPEN
 
         times, states = switching_times(run, "layer")
         releases = times[states == OPEN]
@@ -253,8 +253,8 @@ def _pressed(layer: Layer, force: float) -> "tuple[Run, Run]":
 
 
 def _release(run: "Run") -> float:
+    from klapper.contact_states import OPEN
     from klapper.gallery._run import switching_times
-    from klapper.results import OPEN
 
     times, states = switching_times(run, "layer")
     times = times[states == OPEN]

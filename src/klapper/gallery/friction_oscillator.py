@@ -192,8 +192,8 @@ def _require_step(oscillator: Oscillator, step: float, until: float, scheme: Sch
 
 def _rest_time(run: "Run") -> float:
     """When [s] the mass sticks for good; not a number if it does not."""
+    from klapper.contact_states import STICK
     from klapper.gallery._run import switching_times
-    from klapper.results import STICK
 
     times, _ = switching_times(run, "floor")
     if run.state[-1, 0] != STICK:

@@ -129,7 +129,7 @@ class Slider:
     @property
     def linear(self) -> int:
         """Number of samples of the motion until it sticks or lifts off."""
-        from klapper.schemes.base import SLIP
+        from klapper.contact_states import SLIP
 
         left = np.flatnonzero(self.motion.contact("belt").state[1:] != SLIP)
         return int(left[0]) if left.size else len(self.motion.time) - 1
@@ -393,9 +393,9 @@ def _draw_motion(figure: "Figure", *, slider: Slider) -> None:
     """Motion along the belt after a small disturbance of steady sliding; dashed: growth by the eigenvalue, as long as
     the contact slides. Bars: states of the contact. Right: phase portrait, grey while it slides; the dotted line is the
     speed of the belt, on which the mass sticks."""
+    from klapper.contact_states import OPEN, SLIP, STICK
     from klapper.gallery._sketch import BLUE, GREY, ORANGE
     from klapper.results.plots import COLOURS
-    from klapper.schemes.base import OPEN, SLIP, STICK
 
     figure.set_size_inches(9.6, 4.4)
     grid = figure.add_gridspec(2, 2, height_ratios=(6, 1), width_ratios=(3, 2))

@@ -145,9 +145,9 @@ def newtons_cradle(
     until: Annotated[float, Parameter("duration", unit="s", above=0.0)] = 2.5,
     scheme: Annotated[SchemeName, Parameter("method")] = "moreau",
 ) -> Outcome:
+    from klapper.contact_states import IMPACT
     from klapper.gallery._run import impact_time, ledger_check, run_audit, run_figures, run_named
     from klapper.mechanics.impact import Poisson, Sequential
-    from klapper.results import IMPACT
 
     cradle = Cradle(balls, lifted, law, restitution, spacing, angle_deg, length, mass, gravity)
     _require(cradle, step)
@@ -280,7 +280,7 @@ def _impact_checks(cradle: Cradle, run: "Run", hits: np.ndarray, step: float) ->
 
 def _row_check(cradle: Cradle, run: "Run", step: float) -> list[Check]:
     """The momentum that has run through the row: every ball hits up to two steps early or late."""
-    from klapper.results import IMPACT
+    from klapper.contact_states import IMPACT
 
     arrived = np.flatnonzero(run.state[:, -1] == IMPACT)
     early = 2 * step * cradle.lowest_speed

@@ -188,7 +188,7 @@ def rotor_friction(
 
 def _sticking(rough: Rubbing) -> float:
     """Share of the pressed patches that stick."""
-    from klapper.results import STICK
+    from klapper.contact_states import STICK
 
     pressed = rough.limit > 0.0
     sticks = rough.run.state[:, len(rough.joint) :] == STICK

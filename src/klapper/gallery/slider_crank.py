@@ -178,7 +178,7 @@ class Row:
     @cached_property
     def impacts(self) -> int:
         """How often corners were hit; what lasts over following steps counts once."""
-        from klapper.results import IMPACT
+        from klapper.contact_states import IMPACT
 
         hit = self.run.state == IMPACT
         return int(np.count_nonzero(hit[1:] & ~hit[:-1]))
@@ -479,7 +479,7 @@ def _draw_links(axes: "Axes", mechanism: Mechanism, run: "Run", k: int, *, stron
 
 def _draw_slider(figure: "Figure", *, mechanism: Mechanism, run: "Run") -> None:
     """The slider in its guide: its height over the way, in parts of the play, and its angle; dots are impacts."""
-    from klapper.results import IMPACT
+    from klapper.contact_states import IMPACT
 
     figure.set_size_inches(6.4, 5.0)
     upper, lower = figure.subplots(2, 1, height_ratios=(2, 1))

@@ -38,7 +38,8 @@ def sliding_contact(
     ] = (1.0, 1.0, 1.0),
     vertices: Annotated[tuple[int, ...], Parameter("numbers of vertices, even", at_least=4)] = (4, 8, 16, 32),
 ) -> Outcome:
-    from klapper.complementarity import STATE_NAMES, uniqueness
+    from klapper.complementarity import uniqueness
+    from klapper.contact_states import STATE_NAMES
     from klapper.gallery._audit import in_one_line
 
     matrix = _as_matrix(delassus)
@@ -108,7 +109,7 @@ def _solved(matrix: np.ndarray, free_velocity: Any, friction: float, polygon: in
 
 
 def _slides(solution: "Solved") -> bool:
-    from klapper.complementarity import SLIP
+    from klapper.contact_states import SLIP
 
     return bool(solution.problem.states(solution.x)[0] == SLIP and np.hypot(*solution.x[1:]) > 0)
 

@@ -119,7 +119,7 @@ def surface_point(
         tuple[float, float, float], Parameter("applied force without the weight", unit="N")
     ] = (0.0, 0.0, 0.0),
 ) -> Outcome:
-    from klapper.complementarity import STATE_NAMES
+    from klapper.contact_states import STATE_NAMES
     from klapper.gallery._audit import audit
 
     point = Point(slopes, curvatures, velocity, gap, lift_speed, mu, mass, gravity, applied_force)

@@ -228,7 +228,7 @@ def _require(top: Top, spin: float, step: float) -> None:
 
 
 def _numbers(motion: Motion) -> tuple[dict[str, Any], dict[str, str]]:
-    from klapper.results import STICK
+    from klapper.contact_states import STICK
 
     top, run, theta = motion.top, motion.run, np.degrees(motion.inclination)
     over = np.flatnonzero(theta > 90.0)

@@ -97,8 +97,8 @@ class Switches:
 
     @classmethod
     def of(cls, run: "Run") -> "Switches":
+        from klapper.contact_states import STICK
         from klapper.gallery._run import switching_times
-        from klapper.results import STICK
 
         found = [switching_times(run, name) for name in NAMES]
         time = np.concatenate([times for times, _ in found])
@@ -191,7 +191,7 @@ def two_masses_belt(
 
 def _stick_share(run: "Run", name: str) -> float:
     """Share of the duration in which a mass sticks."""
-    from klapper.results import STICK
+    from klapper.contact_states import STICK
 
     state = run.contact(name).state[1:]
     return float(np.diff(run.time)[state == STICK].sum() / (run.time[-1] - run.time[0]))
@@ -280,8 +280,8 @@ def _agreement(pair: Pair, run: "Run", reference: "Run", step: float, scheme: Sc
 
 def _draw_motion(figure: "Figure", *, pair: Pair, run: "Run") -> None:
     """Displacements over time; where a mass sticks its strip is shaded. Dotted: steady sliding."""
+    from klapper.contact_states import STICK
     from klapper.gallery._sketch import BLUE, GREY, ORANGE
-    from klapper.results import STICK
     from klapper.results.thinning import thinned
 
     figure.set_size_inches(6.8, 4.6)
@@ -325,8 +325,8 @@ def _draw_phase(figure: "Figure", *, pair: Pair, run: "Run") -> None:
 
 def _draw_vibration(figure: "Figure", *, pair: Pair, run: "Run") -> None:
     """Energy of the vibration about steady sliding: it falls while a mass sticks (shaded) and stays otherwise."""
+    from klapper.contact_states import STICK
     from klapper.gallery._sketch import DARK
-    from klapper.results import STICK
 
     axes = figure.subplots()
     energy = pair.vibration_energy(run.position, run.velocity)

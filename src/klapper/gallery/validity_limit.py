@@ -103,7 +103,7 @@ class Shaken:
 
     def changed(self, part: float) -> list[str]:
         """Names of the contacts that leave their state of rest in the simulation."""
-        from klapper.schemes.base import OPEN
+        from klapper.contact_states import OPEN
 
         run, opened = self.runs[part], self.rest.states == OPEN
         pressed = run.impulse[1:, :, 0] > 0.0

@@ -311,7 +311,7 @@ def _require_play(toy: Toy, bird_angle: float) -> None:
 
 
 def _numbers(run: "Run", cycles: Cycles, at_printed: Cycles) -> tuple[dict[str, Any], dict[str, str]]:
-    from klapper.results import IMPACT, STICK
+    from klapper.contact_states import IMPACT, STICK
 
     end, descent = float(run.time[-1]), float(run.coordinate("y")[0] - run.coordinate("y")[-1])
     numbers: dict[str, Any] = {"descent": descent, "mean_speed": descent / end, "settled": cycles.settled}

@@ -16,16 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from klapper.complementarity import (
-    OPEN,
-    SLIP,
-    STATE_NAMES,
-    STICK,
-    FrictionalContact,
-    Solution,
-    Uniqueness,
-    uniqueness,
-)
+from klapper.complementarity import FrictionalContact, Solution, Uniqueness, uniqueness
+from klapper.contact_states import OPEN, SLIP, STATE_NAMES, STICK
 
 if TYPE_CHECKING:
     from klapper.mechanics.acceleration import AccelerationProblem

@@ -15,10 +15,10 @@ import numpy as np
 import scipy.sparse as sparse
 
 from klapper.complementarity import ComplementarityError
+from klapper.contact_states import STICK
 from klapper.mechanics.force_sets import closed_forces
 from klapper.mechanics.system import Matrix, System
 
-_STICK = 1
 _RANK = 1e-9
 _LARGEST = 600  # changes of force up to which the rank is looked at
 _LARGEST_SET = 60  # forces up to which different motions are looked for
@@ -74,7 +74,7 @@ def force_determinacy(
         normal = _column(directions.normal, k)
         tangents = [_column(directions.tangential, k * d + a) for a in range(d)]
         name = system.contacts.name(int(i))
-        if state[k] == _STICK:
+        if state[k] == STICK:
             added = [normal, *tangents] if np.any(normal) else tangents
         else:
             share = impulse[k, 1:] / impulse[k, 0] if impulse[k, 0] > 0 else np.zeros(d)
@@ -102,7 +102,7 @@ def _same_motion(
     loaded: np.ndarray,
 ) -> bool:
     """Whether all forces of the contact state move the system the same way; only sliding friction can prevent it."""
-    rubs = (state[loaded] != _STICK) & np.any(impulse[loaded, 1:] != 0.0, axis=1)
+    rubs = (state[loaded] != STICK) & np.any(impulse[loaded, 1:] != 0.0, axis=1)
     if len(loaded) < 2 or not np.any(rubs):
         return True
     closed = closed_forces(system, t, q, v, contact, impulse, state=state, largest=_LARGEST_SET)

@@ -14,10 +14,10 @@ import numpy as np
 
 from klapper.complementarity import ComplementarityError
 from klapper.complementarity.selection import ForceSet
+from klapper.contact_states import IMPACT
 from klapper.mechanics.force_sets import closed_forces
 from klapper.mechanics.system import System
 
-_IMPACT = 3
 _MOST_STATES = 6
 _MOST_FORCES = 60
 _MOST_ENTRIES = 20_000_000  # states times samples up to which they are compared
@@ -170,7 +170,7 @@ def _places(time: np.ndarray, state: np.ndarray) -> list[tuple[int, int]]:
     for k in np.argsort(-total, kind="stable"):
         start, count = int(first[longest[k]]), int(length[longest[k]])
         middle = min(start + (count + 1) // 2, start + count - 1)
-        if np.any(state[start] == _IMPACT) or middle == 0 or time[middle] <= time[middle - 1]:
+        if np.any(state[start] == IMPACT) or middle == 0 or time[middle] <= time[middle - 1]:
             continue
         places.append((middle, int(total[k])))
         if len(places) == _MOST_STATES:

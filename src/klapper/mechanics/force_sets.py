@@ -19,10 +19,10 @@ import scipy.sparse as sparse
 
 from klapper.complementarity.dense import dense
 from klapper.complementarity.selection import ForceSet
+from klapper.contact_states import STICK
 from klapper.mechanics.acceleration_solution import ModeDecision
 from klapper.mechanics.system import Directions, System
 
-STICK = 1
 _CLOSED = 1e-9  # gap [m], and approach relative to its terms, up to which an unloaded contact is closed
 _UNLOADED = 1e-12  # of the largest force
 _AT_REST = 1e-9  # of the terms of a sliding velocity

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from klapper.contact_states import IMPACT, SLIP, STICK
 from klapper.report.embedding import embedded, quantised
 from klapper.report.spectrum import amplitude_spectrum
 from klapper.results.drawing import stretches
 from klapper.results.ledger import TITLES
 from klapper.results.plots import ENERGY_COLOURS
-from klapper.results.samples import IMPACT, SLIP, STICK
 from klapper.results.thinning import thinned, thinned_curve, thinned_together
 
 if TYPE_CHECKING:

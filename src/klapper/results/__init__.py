@@ -11,15 +11,11 @@ from klapper.results.events import Event, Impacts
 from klapper.results.ledger import Ledger
 from klapper.results.penetration import PenetrationStatistics, penetration_statistics
 from klapper.results.run import ContactHistory, Run
-from klapper.results.samples import ENERGY, IMPACT, OPEN, SLIP, STICK, Layout, Loaded, Samples
+from klapper.results.samples import ENERGY, Layout, Loaded, Samples
 from klapper.results.store import PartStore, Resumed, read
 
 __all__ = [
     "ENERGY",
-    "IMPACT",
-    "OPEN",
-    "SLIP",
-    "STICK",
     "Comparison",
     "Conservation",
     "Conserved",

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from klapper.contact_states import STATE_NAMES
 from klapper.results.errors import ResultsError
-from klapper.results.samples import ENERGY, LOADED_MEANING, MEANING, STATES
+from klapper.results.samples import ENERGY, LOADED_MEANING, MEANING
 
 if TYPE_CHECKING:
     import xarray
@@ -52,7 +53,10 @@ def dataset(run: Run) -> xarray.Dataset:
             "N", "mean contact force since the previous sample; nan where the contact was hit since then"
         ),
     )
-    flags = {"flag_values": np.arange(len(STATES), dtype=np.int8), "flag_meanings": " ".join(STATES)}
+    flags = {
+        "flag_values": np.arange(len(STATE_NAMES), dtype=np.int8),
+        "flag_meanings": " ".join(STATE_NAMES),
+    }
     variables["state"][2].update(flags)
     if samples.loaded is not None:
         logged = {name: meaning for name, meaning in LOADED_MEANING.items() if name != "start"}

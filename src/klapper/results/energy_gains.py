@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from klapper.contact_states import IMPACT
 from klapper.results.run import Run
-from klapper.results.samples import ENERGY, IMPACT, Samples
+from klapper.results.samples import ENERGY, Samples
 
 
 def energy_gains(run: Run) -> dict[str, str]:

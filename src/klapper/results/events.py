@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from klapper.results.samples import IMPACT, OPEN, SLIP, STATES, STICK, Layout, Loaded, Samples
+from klapper.contact_states import IMPACT, OPEN, SLIP, STATE_NAMES, STICK
+from klapper.results.samples import Layout, Loaded, Samples
 
 KINDS = ("impact", "closes", "opens", "sticks", "slips")
 
@@ -112,7 +113,7 @@ def changes(samples: Samples, layout: Layout) -> Changes:
 
 def as_events(found: Changes, samples: Samples, layout: Layout) -> Iterator[Event]:
     """The changes as events."""
-    names = STATES if layout.tangential else ("open", "closed", "closed", "impact")
+    names = STATE_NAMES if layout.tangential else ("open", "closed", "closed", "impact")
     for k in range(len(found.sample)):
         yield Event(
             time=float(samples.time[found.sample[k]]),
@@ -184,4 +185,4 @@ def _kind(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 
 def _code(name: str) -> int:
-    return STICK if name == "closed" else STATES.index(name)
+    return STICK if name == "closed" else STATE_NAMES.index(name)

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from klapper.contact_states import STATE_NAMES
 from klapper.results.container import write_whole
 from klapper.results.errors import ResultsError
-from klapper.results.samples import ENERGY, STATES
+from klapper.results.samples import ENERGY
 
 if TYPE_CHECKING:
     from klapper.results.run import Run
@@ -29,7 +30,7 @@ def histories(run: Run) -> dict[str, np.ndarray]:
     columns |= {f"position {name}": samples.position[:, i] for i, name in enumerate(layout.coordinates)}
     columns |= {f"velocity {name}": samples.velocity[:, i] for i, name in enumerate(layout.velocities)}
     if samples.loaded is None:
-        words = np.array(STATES)
+        words = np.array(STATE_NAMES)
         for i, name in enumerate(layout.contacts):
             columns[f"{name} gap [m]"] = samples.gap[:, i]
             for k, direction in enumerate(layout.directions):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from klapper.contact_states import IMPACT, OPEN, SLIP, STICK
 from klapper.results.events import KINDS, as_events
 from klapper.results.plain import plain
-from klapper.results.samples import IMPACT, OPEN, SLIP, STICK
 from klapper.results.tables import aligned, number
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from klapper.contact_states import IMPACT, OPEN, SLIP, STICK
 from klapper.results.drawing import (
     BARS,
     axes_of,
@@ -29,7 +30,6 @@ from klapper.results.drawing import (
 )
 from klapper.results.errors import ResultsError
 from klapper.results.ledger import TITLES
-from klapper.results.samples import IMPACT, OPEN, SLIP, STICK
 from klapper.results.thinning import thinned, thinned_curve, thinned_together
 
 if TYPE_CHECKING:

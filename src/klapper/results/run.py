@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from klapper.contact_states import IMPACT, OPEN
 from klapper.results import overview
 from klapper.results.citations import references
 from klapper.results.conservation import Conservation
@@ -21,7 +22,7 @@ from klapper.results.errors import ResultsError, place
 from klapper.results.events import Changes, Event, Impacts, as_events, changes, contact_name
 from klapper.results.ledger import Ledger
 from klapper.results.plain import plain
-from klapper.results.samples import IMPACT, OPEN, Layout, Samples
+from klapper.results.samples import Layout, Samples
 
 if TYPE_CHECKING:
     import xarray

@@ -18,9 +18,6 @@ import numpy as np
 
 from klapper.results.errors import ResultsError
 
-OPEN, STICK, SLIP, IMPACT = 0, 1, 2, 3
-"""Contact states of a sample: apart; closed at rest, or closed without friction; sliding; hit since the last sample."""
-STATES = ("open", "stick", "slip", "impact")
 DIRECTIONS = (("normal",), ("normal", "tangential"), ("normal", "tangential 1", "tangential 2"))
 ENERGY = ("kinetic", "potential", "loads", "damping", "friction", "impact", "numerical")
 """Columns of ``Samples.energy`` [J] and entries of the ledger: present energies, work put in, energies lost."""

@@ -77,7 +77,7 @@ def law_table(law: type[Any]) -> Table:
 FRICTION = Field(
     Either(FROM_ZERO, law_tables(FRICTION_LAWS)), "friction coefficient μ, or a law", default=0.0
 )
-IMPACT = Field(law_tables(IMPACT_LAWS), "impact law; Newton's law inside of the step if not given")
+IMPACT_LAW = Field(law_tables(IMPACT_LAWS), "impact law; Newton's law inside of the step if not given")
 
 
 def as_friction(given: Any) -> Any:

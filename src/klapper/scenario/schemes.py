@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from klapper.scenario.laws import FROM_ZERO, IMPACT, POSITIVE, as_impact, law_table, without_kind
+from klapper.scenario.laws import FROM_ZERO, IMPACT_LAW, POSITIVE, as_impact, law_table, without_kind
 from klapper.scenario.tables import Field, Table, Variants, needed
 from klapper.scenario.values import Choice, Either, Number, Truth, Whole
 from klapper.schemes import SCHEMES as CLASSES
@@ -45,7 +45,7 @@ _SPRINGS = Table({"stiffness": needed(POSITIVE, "spring ε of each closed contac
 _PENALTY_ONLY = Field(Variants({"penalty": _SPRINGS}), "how one-sided contacts act")
 _PHASES = {
     "tolerance": Field(POSITIVE, "allowed error per step", "m, m/s", default=1e-10),
-    "impact": IMPACT,
+    "impact": IMPACT_LAW,
     "sample": _SAMPLE,
     "shortest_flight": Field(FROM_ZERO, "shorter flights after an impact end it", "s", default=1e-9),
     "slip_speed": Field(FROM_ZERO, "slower patches count as at rest", "m/s", default=1e-9),
@@ -63,7 +63,7 @@ _DECLARED = {
             "theta": Field(
                 Number(at_least=0.5, at_most=1.0), "from ½ (midpoint) to 1 (implicit)", default=0.5
             ),
-            "impact": IMPACT,
+            "impact": IMPACT_LAW,
             "level": Field(Choice(("velocity", "position")), "level of the constraints", default="velocity"),
             "projection": Field(Truth(), "remove penetration at the end of each step", default=False),
             "accuracy": _ACCURACY,
@@ -209,7 +209,7 @@ def _simple(scheme: type[Any]) -> Table:
     """The table of a scheme that declares its options itself; an impact law is one of them if it takes one."""
     table = law_table(scheme)
     takes_impact = any(option.name == "impact" for option in fields(scheme))
-    return Table({**table.fields, **({"impact": IMPACT} if takes_impact else {})}, table.help)
+    return Table({**table.fields, **({"impact": IMPACT_LAW} if takes_impact else {})}, table.help)
 
 
 SCHEMES = Variants(

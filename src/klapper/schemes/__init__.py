@@ -1,11 +1,7 @@
 """One file per method: one step of it, never a loop."""
 
 from klapper.schemes.base import (
-    IMPACT,
-    OPEN,
     SCHEMES,
-    SLIP,
-    STICK,
     Scheme,
     Snapshot,
     Step,
@@ -33,11 +29,7 @@ from klapper.schemes.regularised import Regularised
 from klapper.schemes.stable_step import stable_step
 
 __all__ = [
-    "IMPACT",
-    "OPEN",
     "SCHEMES",
-    "SLIP",
-    "STICK",
     "AugmentedLagrange",
     "CentralDifference",
     "EnergyMomentum",

@@ -10,12 +10,57 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Self
 
 import numpy as np
 
-from klapper.schemes.base import IMPACT, Snapshot, Step, StepFailed
+from klapper.contact_states import IMPACT
+from klapper.mechanics.arguments import number
+from klapper.mechanics.system import System
+from klapper.schemes.base import Snapshot, Step, StepFailed
+from klapper.schemes.equal_steps import EqualSteps
 
 _SMALLEST = 1e-6  # of the largest step
+
+
+class AccurateSteps(EqualSteps):
+    """What schemes share whose steps are equal or, with an ``accuracy`` [m] of position per step, as long as it allows.
+
+    Those that use :meth:`adapted` keep the length that is wanted of the next step in ``memory[-2]``.
+    """
+
+    accuracy: float | None
+
+    def require_lengths(self) -> None:
+        """Refuse a step size or an accuracy that is not above zero."""
+        number(self.step_size, "step_size", "numbers above 0, in s", above=0.0)
+        if self.accuracy is not None:
+            number(self.accuracy, "accuracy", "numbers above 0, in m, or None", above=0.0)
+
+    def steps(self, system: System, until: float) -> int | None:
+        return None if self.accuracy is not None else super().steps(system, until)
+
+    def refined(self, factor: float) -> Self:
+        accuracy = None if self.accuracy is None else self.accuracy / factor
+        return replace(self, step_size=self.step_size / factor, accuracy=accuracy)  # type: ignore[type-var]
+
+    def adapted(
+        self, fixed: Callable[[Snapshot, float], Step], snapshot: Snapshot, until: float, *, order: int
+    ) -> Step:
+        """The step from ``snapshot`` that keeps the accuracy, see :func:`adaptive_step`."""
+        assert self.accuracy is not None
+        done, following = adaptive_step(
+            fixed,
+            snapshot,
+            wanted=float(snapshot.memory[-2]),
+            largest=self.step_size,
+            until=until,
+            accuracy=self.accuracy,
+            order=order,
+        )
+        memory = done.after.memory.copy()
+        memory[-2] = following
+        return replace(done, after=replace(done.after, memory=memory))
 
 
 def adaptive_step(

@@ -11,8 +11,6 @@ import numpy as np
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
 
-OPEN, STICK, SLIP, IMPACT = 0, 1, 2, 3
-"""States of a contact in a step: apart; closed at rest, or closed without friction; sliding; hit."""
 TOUCHING = 1e-12
 """Gap [m] up to which a contact counts as closed: far below any roughness, above the round-off of positions, so that
 what rests does not fall through a step because its gap rounds to the wrong side of zero."""
@@ -127,7 +125,8 @@ class Scheme(Protocol):
        tolerance, compliance of the contacts), or None if it has none.
     9. ``settings`` and ``citations`` describe it in plain data.
     10. ``inertia`` says whether masses move it, False for one equilibrium after another; ``compliant_contacts`` whether
-        its contacts are springs, so that no force is undetermined.
+        its contacts are springs, so that no force is undetermined; ``rebound`` what decides on the speed after an
+        impact where the restitution of the contacts is not used.
     11. ``@registered`` over its class lets files name it, and enters it into the tests of every scheme.
 
     A class that inherits this one has what stands below without being said again: step by step in Python, of variable
@@ -149,6 +148,7 @@ class Scheme(Protocol):
     name: str
     inertia: bool = True
     compliant_contacts: bool = False
+    rebound: str = ""
 
     def init(self, system: System) -> Snapshot: ...
 

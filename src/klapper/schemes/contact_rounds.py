@@ -18,22 +18,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from klapper.complementarity import ComplementarityError
+from klapper.contact_states import OPEN, STICK
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
 from klapper.schemes.base import Snapshot, StepFailed
 from klapper.schemes.contact_pairing import NO_CONTACTS, ContactPairing, pairing_of
 from klapper.schemes.contact_trial import Trial
-from klapper.schemes.held_contacts import (
-    BACKWARD,
-    FORWARD,
-    OPEN,
-    STICK,
-    EnergyOption,
-    GapTargets,
-    HeldContacts,
-    Where,
-)
+from klapper.schemes.held_contacts import BACKWARD, FORWARD, EnergyOption, GapTargets, HeldContacts, Where
 from klapper.schemes.implicit_step import ImplicitStep
 from klapper.schemes.joined_contacts import Groups, JoinedContacts, missed_gaps
 from klapper.schemes.linearised_contacts import linearised_states
@@ -59,7 +51,8 @@ class HardContact:
 
         0 ≤ g(q₁) ⟂ λ_N ≥ 0
 
-    A mass flies against a wall with 5 m/s and is turned around in a step that keeps its energy:
+    Restitution is not used: waves in the bodies carry away what an impact takes. A single mass has none; it flies
+    against a wall with 5 m/s and is turned around in a step that keeps its energy:
 
     >>> from klapper.mechanics import Contact, LinearSystem
     >>> from klapper.schemes import EnergyMomentum, HardContact

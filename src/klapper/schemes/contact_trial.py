@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from klapper.contact_states import OPEN, STICK
 from klapper.schemes.contact_pairing import ContactPairing
-from klapper.schemes.held_contacts import OPEN, STICK
 
 _EASED = 1e-3  # of the extent of the model: the last easing of a gap
 

@@ -22,6 +22,7 @@ import numpy as np
 from klapper.complementarity import ComplementarityError, Solution
 from klapper.complementarity.selection import ForceSet
 from klapper.complementarity.selection.rule import Selection
+from klapper.contact_states import SLIP, STICK
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.force_sets import closed_forces
 from klapper.schemes.phase_equations import PhaseEquations
@@ -30,7 +31,6 @@ from klapper.schemes.phase_modes import STICKING
 _ROUNDS = 20  # of turning sliding directions in space with the motion that they cause
 _TOLERANCE = 1e-9
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(3)
-_STICK, _SLIP = 1, 2
 
 
 def require_rule(rule: Any) -> None:
@@ -146,7 +146,7 @@ def distributed(
     times = flow.start + half * (1.0 + _NODES)
     positions, velocities = flow.states(times)
     reactions = flow.reactions(times)
-    state = np.where(modes.grip == STICKING, _STICK, _SLIP)
+    state = np.where(modes.grip == STICKING, STICK, SLIP)
     previous: np.ndarray | None = None
     remarks: dict[str, str] = {}
     for t, q, v, x, weight in zip(times, positions, velocities, reactions, _WEIGHTS, strict=True):

@@ -20,11 +20,12 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.contact_states import OPEN, STICK
 from klapper.schemes.constraint_between import ConstraintsBetween
 from klapper.schemes.contact_pairing import ContactPairing
 
-OPEN, STICK, FORWARD, BACKWARD = 0, 1, 2, 3
-"""States of a contact; those that slip do so with σ = +1 or −1."""
+FORWARD, BACKWARD = 2, 3
+"""Besides OPEN and STICK: contacts that slip do so with σ = +1 or −1."""
 
 EnergyOption = Literal["none", "consistent", "gradient", "momentum-update"]
 Where = Literal["between", "middle", "end"]

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.contact_states import OPEN, STICK
 from klapper.schemes.contact_pairing import ContactPairing
-from klapper.schemes.held_contacts import OPEN, STICK
 
 _OWN, _CORNER = 0, 1  # numbers of partners, in units of the number of all contacts; from 2 on they are joined
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from klapper.complementarity import FrictionalContact, solve
-from klapper.schemes.held_contacts import BACKWARD, FORWARD, OPEN, STICK, HeldContacts
+from klapper.contact_states import OPEN, STICK
+from klapper.schemes.held_contacts import BACKWARD, FORWARD, HeldContacts
 from klapper.schemes.implicit_step import ImplicitStep
 
 

@@ -23,7 +23,7 @@ from klapper.schemes.base import StepFailed
 from klapper.schemes.phase_modes import (
     RELEASE,
     SLIDING,
-    SLIP,
+    SLIP_BEGINS,
     SMOOTH,
     STARTING,
     STICKING,
@@ -122,7 +122,7 @@ def _first_question(rules: DecisionRules, memory: PhaseMemory, touching: Touchin
     sliding[stopped] = False
     forced = np.zeros(k, dtype=bool)
     modes, row = memory.modes, int(np.count_nonzero(memory.modes.pressed))
-    slipping = memory.of(SLIP)
+    slipping = memory.of(SLIP_BEGINS)
     for i, contact in enumerate(modes.contact):
         if modes.grip[i] == SMOOTH:
             continue

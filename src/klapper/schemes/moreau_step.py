@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.contact_states import IMPACT, OPEN, SLIP, STICK
 from klapper.mechanics.contact_table import ContactLaws
 from klapper.mechanics.system import Directions, System
-from klapper.schemes.base import IMPACT, OPEN, SLIP, STICK, TOUCHING, Snapshot, Step, StepFailed
+from klapper.schemes.base import TOUCHING, Snapshot, Step, StepFailed
 from klapper.schemes.contact_step import ContactRows, contact_rows, solve_contacts
 from klapper.schemes.energy import soft_contacts, step_energy
 from klapper.schemes.mobility import Held, Inverse

@@ -8,10 +8,10 @@ import numpy as np
 
 from klapper.complementarity.dense import dense
 from klapper.complementarity.prox import global_factor
+from klapper.contact_states import OPEN, SLIP, STICK
 from klapper.mechanics.ledger import Increment
 from klapper.mechanics.system import Directions, System
-from klapper.schemes.base import OPEN, SLIP, STICK, Snapshot, Step, StepFailed, kinetic_energy
-from klapper.schemes.equal_steps import end_of_step
+from klapper.schemes.base import Snapshot, Step, StepFailed, kinetic_energy
 from klapper.schemes.friction_strategies import Round, share_direction
 from klapper.schemes.mobility import Inverse
 from klapper.schemes.nested_iteration import NORMAL, TANGENTIAL, Counter, Diverged, projected, rounds
@@ -31,7 +31,7 @@ class NestedStep:
         self.scheme, self.system, self.before, self.counter = scheme, system, snapshot, counter
         self.h = h = scheme.step_size
         self.t, self.q, self.v = snapshot.time, snapshot.position, snapshot.velocity
-        self.t_after = end_of_step(system, snapshot, h)
+        self.t_after = scheme.end_of_step(system, snapshot)
         self.t_middle, self.q_middle = self.t + 0.5 * h, system.advance(self.q, 0.5 * h * self.v)
         self.mass = system.mass(self.q_middle)
         self._drive()

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.contact_states import SLIP
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
-from klapper.schemes.base import SLIP
 from klapper.schemes.direction_slope import direction_slope
 
 

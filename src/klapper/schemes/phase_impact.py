@@ -16,7 +16,8 @@ import numpy as np
 
 from klapper.complementarity import ComplementarityError
 from klapper.complementarity.dense import dense
-from klapper.schemes.base import IMPACT, OPEN, StepFailed
+from klapper.contact_states import IMPACT, OPEN
+from klapper.schemes.base import StepFailed
 from klapper.schemes.contact_step import contact_rows, solve_contacts
 from klapper.schemes.force_selection import choose
 from klapper.schemes.jump import resolve_jump

@@ -14,7 +14,7 @@ import numpy as np
 SMOOTH, STICKING, SLIDING, STARTING = 0, 1, 2, 3
 """What friction does: none; holds the patch; its sense follows v_T; its sense is a given one."""
 
-TOUCH, STOP, RELEASE, SLIP, TURN = 1, 2, 3, 4, 5
+TOUCH, STOP, RELEASE, SLIP_BEGINS, TURN = 1, 2, 3, 4, 5
 """Events i) to iv) of Waltersberger's Definition 4.1, and the renewal of a sliding sense, which is none of them."""
 
 

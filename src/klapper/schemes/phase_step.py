@@ -15,16 +15,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from klapper.contact_states import OPEN, SLIP, STICK
 from klapper.mechanics.system import System
-from klapper.schemes.base import OPEN, SLIP, STICK, TOUCHING, Snapshot, Step, StepFailed, kinetic_energy
+from klapper.schemes.base import TOUCHING, Snapshot, Step, StepFailed, kinetic_energy
 from klapper.schemes.force_distribution import motion_depends_on_forces, with_margin
 from klapper.schemes.force_selection import distributed
 from klapper.schemes.mode_decision import Painleve
 from klapper.schemes.phase_equations import PhaseEquations
 from klapper.schemes.phase_flow import Flow
 from klapper.schemes.phase_impact import Impact, newton_impact
-from klapper.schemes.phase_modes import RELEASE, SLIDING, STICKING, TOUCH, TURN, Modes, PhaseMemory
-from klapper.schemes.phase_modes import SLIP as SLIP_BEGINS
+from klapper.schemes.phase_modes import (
+    RELEASE,
+    SLIDING,
+    SLIP_BEGINS,
+    STICKING,
+    TOUCH,
+    TURN,
+    Modes,
+    PhaseMemory,
+)
 from klapper.schemes.phase_projection import held_position, held_velocity
 from klapper.schemes.phase_watch import LOOKS, PhaseWatch
 from klapper.schemes.touching import Touching

@@ -16,7 +16,7 @@ import numpy as np
 from klapper.schemes.first_crossing import Crossing, first_crossing
 from klapper.schemes.phase_equations import PhaseEquations
 from klapper.schemes.phase_flow import Flow
-from klapper.schemes.phase_modes import RELEASE, SLIDING, SLIP, STARTING, STOP, TOUCH, TURN
+from klapper.schemes.phase_modes import RELEASE, SLIDING, SLIP_BEGINS, STARTING, STOP, TOUCH, TURN
 
 LOOKS = 32
 """Intervals of a step at whose ends it is asked which contacts are near, where a system searches for them."""
@@ -56,7 +56,7 @@ class PhaseWatch:
                 int(modes.contact[equations.patch[patch]]),
                 forces[equations.patch_rows[patch]].max(),
             )
-            meanings += [(SLIP, contact)] * (2 if d == 1 else 1)
+            meanings += [(SLIP_BEGINS, contact)] * (2 if d == 1 else 1)
             noise += [limit] * (2 if d == 1 else 1)
             self.kinetic = True
         for patch in equations.sliding:

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from klapper.complementarity.dense import dense
+from klapper.contact_states import OPEN, SLIP, STICK
 from klapper.mechanics.smooth_friction import ArctanFriction
 from klapper.mechanics.system import System
-from klapper.schemes.base import OPEN, SLIP, STICK, Snapshot, Step, StepFailed, kinetic_energy
+from klapper.schemes.base import Snapshot, Step, StepFailed, kinetic_energy
 from klapper.schemes.contact_modes import PRESSING, STICKING, ContactModes
 from klapper.schemes.mobility import Held
 from klapper.schemes.regularised_phase import Phase
@@ -77,7 +78,7 @@ class RegularisedStep:
         self.counts = dict(zip(COUNTS, self.memory.counts, strict=True))
         self.relative = min(scheme.tolerance, self._slow_enough())
         self.switches = replace(scheme.switches(system), blur=max(self.relative / NOISE, 1.0))
-        self.notes = self._first_notes() if snapshot.step == 0 else {}
+        self.notes: dict[str, str] = {}
 
     def done(self) -> Step:
         phase, piece = self._smooth_piece()
@@ -255,14 +256,3 @@ class RegularisedStep:
             sticks &= speed <= self.scheme.friction.speed
         presses = modes.normal[contacts] == PRESSING
         return np.where(presses, np.where(sticks, STICK, SLIP), OPEN).astype(np.int8)
-
-    def _first_notes(self) -> dict[str, str]:
-        contacts = self.system.contacts
-        restitution = contacts.laws(np.arange(contacts.count)).restitution
-        if not np.any(restitution > 0.0):
-            return {}
-        worst = int(np.argmax(restitution))
-        return {
-            "restitution": f"the restitution of the model, e.g. {restitution[worst]:g} at '{contacts.name(worst)}', is "
-            f"not used: rebound follows from the compliant law. propose_regularisation gives the damping for it"
-        }

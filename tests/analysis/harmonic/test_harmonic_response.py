@@ -9,6 +9,7 @@ from scipy.optimize import fsolve
 
 from klapper.analysis import harmonic_response, periodic_motion
 from klapper.analysis.harmonic.response import HarmonicResponse
+from klapper.contact_states import OPEN, SLIP, STICK
 from klapper.mechanics import (
     Constant,
     Constraint,
@@ -19,7 +20,6 @@ from klapper.mechanics import (
     LinearSystem,
     State,
 )
-from klapper.results.samples import OPEN, SLIP, STICK
 from klapper.schemes import Moreau
 from klapper.simulate import simulate
 

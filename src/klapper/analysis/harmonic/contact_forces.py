@@ -20,7 +20,7 @@ from klapper.analysis.harmonic.directions import ContactDirections, ContactPart
 from klapper.analysis.harmonic.fourier import Grid
 from klapper.analysis.harmonic.tail import Tail
 from klapper.analysis.kernels.friction_period import pass_derivative, pass_period
-from klapper.results.samples import OPEN, SLIP, STICK
+from klapper.contact_states import OPEN, SLIP, STICK
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from klapper.contact_states import OPEN, SLIP, STICK
 from klapper.results.drawing import axes_of, boxes, colours, legend, stretches
 from klapper.results.plots import COLOURS
-from klapper.results.samples import OPEN, SLIP, STICK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,7 @@ import numpy as np
 from klapper.analysis.harmonic.directions import ContactPart
 from klapper.analysis.harmonic.equations_of_motion import constraint_directions, reactions, unbalanced
 from klapper.analysis.harmonic.fourier import series
-from klapper.results.samples import SLIP
+from klapper.contact_states import SLIP
 
 if TYPE_CHECKING:
     from klapper.analysis.harmonic.response import HarmonicResponse

@@ -19,11 +19,11 @@ from klapper.analysis.harmonic.fourier import series
 from klapper.analysis.harmonic.residual import HarmonicResidual, residual_of
 from klapper.analysis.harmonic.sources import PlayedSystem
 from klapper.analysis.harmonic.work import HarmonicWork, work_of
+from klapper.contact_states import OPEN, SLIP, STICK
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.results.citations import references
 from klapper.results.errors import place
-from klapper.results.samples import OPEN, SLIP, STICK
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

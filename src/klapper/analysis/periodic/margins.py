@@ -13,15 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from klapper.analysis.periodic.passage import Passage
-from klapper.schemes.phase_modes import RELEASE, SLIP, STOP, TOUCH
+from klapper.schemes.phase_modes import RELEASE, SLIP_BEGINS, STOP, TOUCH
 from klapper.schemes.phase_watch import PhaseWatch
 
 GRAZING, GRAZING_SLIDING, ADDING_SLIDING = "grazing", "grazing-sliding", "adding-sliding"
 CROSSING_SLIDING, LIFT_OFF = "crossing-sliding", "lift-off"
 COINCIDENCE, IMPACT_PATTERN = "events coincide", "impact changes"
-_INSIDE = {TOUCH: GRAZING, STOP: GRAZING_SLIDING, SLIP: ADDING_SLIDING, RELEASE: LIFT_OFF}
-_PAIRS = {(TOUCH, TOUCH): GRAZING, (RELEASE, TOUCH): LIFT_OFF, (SLIP, STOP): ADDING_SLIDING}
-_AT_START = {TOUCH: GRAZING, STOP: CROSSING_SLIDING, SLIP: CROSSING_SLIDING, RELEASE: LIFT_OFF}
+_INSIDE = {TOUCH: GRAZING, STOP: GRAZING_SLIDING, SLIP_BEGINS: ADDING_SLIDING, RELEASE: LIFT_OFF}
+_PAIRS = {(TOUCH, TOUCH): GRAZING, (RELEASE, TOUCH): LIFT_OFF, (SLIP_BEGINS, STOP): ADDING_SLIDING}
+_AT_START = {TOUCH: GRAZING, STOP: CROSSING_SLIDING, SLIP_BEGINS: CROSSING_SLIDING, RELEASE: LIFT_OFF}
 
 _TOLERANCE, _SLIP_SPEED = 1e-10, 1e-9  # those of the schemes with phases
 _PER_PIECE, _FEWEST, _MOST = 12, 32, 4000  # samples of a phase
@@ -138,7 +138,7 @@ def _vanishing(passage: Passage, i: int) -> str:
         return COINCIDENCE
     if (first.kind, second.kind) in _PAIRS:
         return _PAIRS[first.kind, second.kind]
-    if (first.kind, second.kind) != (STOP, SLIP):
+    if (first.kind, second.kind) != (STOP, SLIP_BEGINS):
         return COINCIDENCE
     old, new = (
         modes.sense[modes.contact == first.contact] for modes in (passage.switches[i - 1].after, second.after)
@@ -191,7 +191,7 @@ class _Course:
 def _other_side(course: _Course, j: int, side: float) -> bool:
     """Of the two functions of a sticking contact, limit − λ_T and limit + λ_T, whether j is not the one on ``side``."""
     kind, contact = course.meanings[j]
-    if kind != SLIP:
+    if kind != SLIP_BEGINS:
         return False
     first = course.meanings.index((kind, contact))
     return (j == first) != (side > 0.0)

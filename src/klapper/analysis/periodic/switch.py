@@ -19,7 +19,7 @@ import numpy as np
 from klapper.analysis.periodic.impact_pattern import ImpactPattern
 from klapper.schemes.phase_equations import PhaseEquations
 from klapper.schemes.phase_map import Linearised, PhaseMap, PhaseMaps
-from klapper.schemes.phase_modes import RELEASE, SLIP, SMOOTH, STICKING, STOP, TOUCH, Modes
+from klapper.schemes.phase_modes import RELEASE, SLIP_BEGINS, SMOOTH, STICKING, STOP, TOUCH, Modes
 from klapper.schemes.phase_record import Phase
 from klapper.schemes.phase_variation import row_gradient
 
@@ -31,9 +31,9 @@ CLOCK = 0
 class Switch:
     """What ends one phase and begins the next.
 
-    ``kind``     TOUCH, STOP, RELEASE, SLIP of :mod:`klapper.schemes.phase_modes`, or CLOCK
+    ``kind``     TOUCH, STOP, RELEASE, SLIP_BEGINS of :mod:`klapper.schemes.phase_modes`, or CLOCK
     ``contact``  number of the contact that triggers it, −1 for CLOCK
-    ``side``     sign of the friction force that has reached its limit, for SLIP
+    ``side``     sign of the friction force that has reached its limit, for SLIP_BEGINS
     ``impacts``  at this instant, one after the other
     ``after``    modes of the phase that begins
     """
@@ -102,7 +102,7 @@ def _switch(maps: PhaseMaps, phase: Phase, before: Modes | None) -> Switch:
         return Switch(CLOCK, -1, 0.0, impacts, phase.modes)
     kind, contact = _chosen(phase.events, before)
     side = 0.0
-    if kind == SLIP:
+    if kind == SLIP_BEGINS:
         row = _patch_row(maps.of(before).equations, contact)
         side = float(np.sign(before.reference[row]))
     return Switch(kind, contact, side, impacts, phase.modes)

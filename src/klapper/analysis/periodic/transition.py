@@ -28,7 +28,7 @@ from klapper.analysis.periodic.shooting import Shooting, without_events
 from klapper.analysis.periodic.switch import Switch
 from klapper.schemes.phase_impact import newton_impact
 from klapper.schemes.phase_map import PhaseMaps
-from klapper.schemes.phase_modes import RELEASE, SLIP, STICKING, STOP, TOUCH
+from klapper.schemes.phase_modes import RELEASE, SLIP_BEGINS, STICKING, STOP, TOUCH
 from klapper.schemes.phase_record import Jump
 from klapper.schemes.touching import Touching
 
@@ -101,7 +101,7 @@ def _with_stick(passage: Passage, shooting: Shooting, margin: Margin) -> tuple[S
         return None
     grip[at], sense[at] = STICKING, 0.0
     stop = replace(turn, after=replace(turn.after, grip=grip, sense=sense))
-    slip = Switch(SLIP, turn.contact, side, (), turn.after)
+    slip = Switch(SLIP_BEGINS, turn.contact, side, (), turn.after)
     switches = (*shooting.switches[:i], stop, slip, *shooting.switches[i + 1 :])
     times = np.insert(passage.times[:-1], i + 1, passage.times[i])
     period = float(passage.times[-1] - passage.times[0])
@@ -141,7 +141,7 @@ def _without_stick(
     first = margin.switch if shooting.switches[margin.switch].kind == STOP else margin.switch - 1
     i, j = first % k, (first + 1) % k
     stop, slip = shooting.switches[i], shooting.switches[j]
-    if (stop.kind, slip.kind) != (STOP, SLIP):
+    if (stop.kind, slip.kind) != (STOP, SLIP_BEGINS):
         return None
     if shooting.switches[i - 1].after.key == slip.after.key:
         return _without(passage, shooting, [i, j])
@@ -157,7 +157,7 @@ def _without_pair(passage: Passage, shooting: Shooting, margin: Margin) -> tuple
     """Without a flight or slip that takes no time."""
     i, j = margin.switch, (margin.switch + 1) % len(shooting.switches)
     pair = shooting.switches[i].kind, shooting.switches[j].kind
-    return _without(passage, shooting, [i, j]) if pair in ((RELEASE, TOUCH), (SLIP, STOP)) else None
+    return _without(passage, shooting, [i, j]) if pair in ((RELEASE, TOUCH), (SLIP_BEGINS, STOP)) else None
 
 
 def _without(passage: Passage, shooting: Shooting, dropped: list[int]) -> tuple[Shooting, np.ndarray] | None:

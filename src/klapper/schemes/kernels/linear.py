@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from klapper.contact_states import IMPACT, OPEN, SLIP, STICK
 from klapper.schemes.base import TOUCHING
 from klapper.schemes.kernels.linear_contacts import new_basis, solve_rough, solve_smooth
 from klapper.schemes.kernels.linear_form import (
@@ -26,7 +27,6 @@ from klapper.schemes.kernels.linear_form import (
 
 _ROUND_OFF = 1e-12  # as in klapper.schemes.moreau_step
 _UNLOADED = 1e-13
-OPEN, STICK, SLIP, IMPACT = 0, 1, 2, 3
 
 
 @njit(cache=True, inline="always")

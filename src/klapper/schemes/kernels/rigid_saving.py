@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from klapper.contact_states import IMPACT, OPEN, SLIP, STICK
 from klapper.schemes.kernels.rigid_contacts import contact_velocity
 from klapper.schemes.kernels.rigid_geometry import gap_of
 from klapper.schemes.kernels.rigid_ledger import kinetic_energy, potential_energy
@@ -24,7 +25,6 @@ from klapper.schemes.kernels.rigid_tables import (
 )
 
 _fast = {"contract"}
-OPEN, STICK, SLIP, IMPACT = 0, 1, 2, 3
 
 
 class Saved(NamedTuple):

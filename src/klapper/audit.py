@@ -52,6 +52,7 @@ def audit(run: Run, system: System, scheme: Scheme) -> Audit:
         findings["largest penetration"] = float(-np.nanmin(run.samples.gap, initial=0.0)) + 0.0
     if len(run.layout.contacts) == system.contacts.count:  # all of them were logged
         findings |= _open_forces(run, system, scheme)
+        findings |= _unused_restitution(system, scheme)
     findings |= energy_gains(run)
     kept = conservation(run, system) if scheme.inertia and has_momenta(system) else None
     if kept is not None:
@@ -61,6 +62,16 @@ def audit(run: Run, system: System, scheme: Scheme) -> Audit:
         f"use a smaller step or tolerance, and report this."
     )
     return Audit(findings, kept, "" if closed else failure)
+
+
+def _unused_restitution(system: System, scheme: Scheme) -> dict[str, Any]:
+    """What is told where the model asks for a rebound that the scheme does not know."""
+    restitution = system.contacts.laws(np.arange(system.contacts.count)).restitution
+    if not scheme.rebound or not np.any(restitution > 0.0):
+        return {}
+    given = f"{restitution.max():g} at '{system.contacts.name(int(np.argmax(restitution)))}'"
+    follows = f"rebound follows from {scheme.rebound}"
+    return {"restitution": f"the restitution of the model, e.g. {given}, is not used: {follows}"}
 
 
 def _open_forces(run: Run, system: System, scheme: Scheme) -> dict[str, Any]:

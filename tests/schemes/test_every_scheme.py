@@ -137,3 +137,21 @@ def test_a_brake_holds_and_slips(kind: str) -> None:
             assert str(error).endswith(".")
             return
         assert run.position[-1, 0] == pytest.approx(expected, abs=1.1e-3)
+
+
+@every_motion
+def test_restitution_is_obeyed_or_refused_or_said_not_to_be_used(kind: str) -> None:
+    """At 0.2 s the ball has hit the floor with 2 m/s; with ε = 0.5 it would rise with 1 m/s."""
+    options = SPRINGS if SCHEMES[kind].rebound == "the springs of the contacts" else {}
+    try:
+        run = simulate(ball(restitution=0.5), 0.22, made(kind, 1e-3, **options))
+    except InvalidModel as refused:
+        assert "restitution" in str(refused)
+        return
+    told = run.about["audit"].get("restitution", "")
+    if not SCHEMES[kind].rebound:
+        assert not told
+        assert run.velocity[:, 0].max() == pytest.approx(1.0, abs=0.02)
+    else:
+        assert "e.g. 0.5 at 'floor', is not used" in told
+        assert "restitution" not in simulate(ball(), 0.1, made(kind, 1e-3, **options)).about["audit"]

@@ -19,9 +19,9 @@ import scipy.sparse as sparse
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
-from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, registered
+from klapper.schemes.base import Snapshot, Step, StepFailed, registered
 from klapper.schemes.consistent_start import consistent_start, present, require_constant_mass
-from klapper.schemes.equal_steps import end_of_step, steps_until
+from klapper.schemes.equal_steps import EqualSteps
 from klapper.schemes.newmark import require_contact
 from klapper.schemes.penalty_contact import PenaltyContact, loaded_contacts
 from klapper.schemes.smooth_ledger import End, step_sums
@@ -36,7 +36,7 @@ _ROUNDS, _MET = (
 
 @registered
 @dataclass(frozen=True)
-class CentralDifference(Scheme):
+class CentralDifference(EqualSteps):
     """Explicit steps for systems with a constant and diagonal mass matrix.
 
         q₁ = q₀ + h v½,   v½ = v₀ + h/2 M⁻¹ f₀,   v₁ = v½ + h/2 M⁻¹ f₁
@@ -59,6 +59,7 @@ class CentralDifference(Scheme):
 
     name = "central-difference"
     compliant_contacts = True
+    rebound = "the springs of the contacts"
 
     def __post_init__(self) -> None:
         number(self.step_size, "step_size", "numbers above 0, in s", above=0.0)
@@ -83,19 +84,13 @@ class CentralDifference(Scheme):
         by_velocity = not tangents.complete or tangents.velocity is not None
         return replace(start.snapshot, memory=np.append(free, float(by_velocity)))
 
-    def steps(self, system: System, until: float) -> int | None:
-        return steps_until(system, until, self.step_size)
-
     def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
-        t1 = end_of_step(system, snapshot, self.step_size)
+        t1 = self.end_of_step(system, snapshot)
         return _OneStep(self, system, snapshot, t1).done()
 
     def stored_energy(self, system: System, snapshot: Snapshot) -> float:
         """Energy [J] of the springs of closed contacts."""
         return 0.0 if self.contact is None else self.contact.energy(system, snapshot.time, snapshot.position)
-
-    def refined(self, factor: float) -> CentralDifference:
-        return replace(self, step_size=self.step_size / factor)
 
     @property
     def settings(self) -> dict[str, Any]:

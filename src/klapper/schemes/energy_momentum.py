@@ -17,12 +17,10 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sparse
 
-from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
-from klapper.schemes.adaptive_step import adaptive_step, joined
+from klapper.schemes.adaptive_step import AccurateSteps, joined
 from klapper.schemes.base import (
-    Scheme,
     Snapshot,
     Step,
     StepFailed,
@@ -34,7 +32,6 @@ from klapper.schemes.consistent_start import require_pressed_contacts
 from klapper.schemes.constraint_between import ConstraintForce, ConstraintStep
 from klapper.schemes.constraint_springs import AugmentedLagrange, ConstraintSprings, Penalty
 from klapper.schemes.contact_rounds import ContactRounds, HardContact
-from klapper.schemes.equal_steps import end_of_step, steps_until
 from klapper.schemes.force_between import potential_gradient
 from klapper.schemes.held_contacts import HeldContacts
 from klapper.schemes.implicit_step import ImplicitStep
@@ -68,7 +65,7 @@ class Multipliers:
 
 @registered
 @dataclass(frozen=True)
-class EnergyMomentum(Scheme):
+class EnergyMomentum(AccurateSteps):
     """Implicit steps for systems with a constant mass matrix.
 
     ``step_size``          h [s]; with ``accuracy`` the largest one
@@ -98,11 +95,10 @@ class EnergyMomentum(Scheme):
     accuracy: float | None = None
 
     name = "energy-momentum"
+    rebound = "the bodies, whose waves carry energy away"
 
     def __post_init__(self) -> None:
-        number(self.step_size, "step_size", "numbers above 0, in s", above=0.0)
-        if self.accuracy is not None:
-            number(self.accuracy, "accuracy", "numbers above 0, in m, or None", above=0.0)
+        self.require_lengths()
         for given, name, allowed in (
             (self.forces, "forces", ("discrete", "midpoint", "projected")),
             (self.constraint_forces, "constraint_forces", ("discrete", "midpoint", "modified", "projected")),
@@ -119,28 +115,17 @@ class EnergyMomentum(Scheme):
         memory = np.append(np.zeros(len(system.constraints)), [self.step_size, 0.0])
         return replace(snapshot_at_start(system), memory=memory)
 
-    def steps(self, system: System, until: float) -> int | None:
-        if self.accuracy is not None:
-            return None
-        return steps_until(system, until, self.step_size)
-
     def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
         if self.accuracy is None:
-            t1 = end_of_step(system, snapshot, self.step_size)
+            t1 = self.end_of_step(system, snapshot)
             done = self._halved(system, snapshot, t1, 1.0)
             return replace(done, after=replace(done.after, step=snapshot.step + 1))
-        done, following = adaptive_step(
+        return self.adapted(
             lambda before, h: _OneStep(self, system, before, h, before.time + h).done(),
             snapshot,
-            wanted=float(snapshot.memory[-2]),
-            largest=self.step_size,
-            until=until,
-            accuracy=self.accuracy,
+            until,
             order=1 if self.forces == "projected" else 2,
         )
-        memory = done.after.memory.copy()
-        memory[-2] = following
-        return replace(done, after=replace(done.after, memory=memory))
 
     def _halved(self, system: System, before: Snapshot, t1: float, share: float) -> Step:
         """One step to t₁ [s], or two of half its length where contacts find no states: each keeps what a step keeps."""
@@ -165,10 +150,6 @@ class EnergyMomentum(Scheme):
         if isinstance(self.contact, PenaltyContact):
             total += self.contact.energy(system, snapshot.time, snapshot.position)
         return total
-
-    def refined(self, factor: float) -> EnergyMomentum:
-        accuracy = None if self.accuracy is None else self.accuracy / factor
-        return replace(self, step_size=self.step_size / factor, accuracy=accuracy)
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -19,11 +19,10 @@ import numpy as np
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System, Tangents, difference_tangents
-from klapper.schemes.adaptive_step import adaptive_step
-from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, registered
+from klapper.schemes.adaptive_step import AccurateSteps
+from klapper.schemes.base import Snapshot, Step, StepFailed, registered
 from klapper.schemes.consistent_start import consistent_start, present, require_constant_mass
 from klapper.schemes.direction_slope import direction_slope
-from klapper.schemes.equal_steps import end_of_step, steps_until
 from klapper.schemes.newton import NewtonIteration, NotConverged, Residual
 from klapper.schemes.penalty_contact import PenaltyContact, loaded_contacts
 from klapper.schemes.saddle_point import saddle_point
@@ -41,7 +40,7 @@ class Weights(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NewmarkFamily(Scheme):
+class NewmarkFamily(AccurateSteps):
     """What all methods of the family have in common, see :class:`Newmark`."""
 
     step_size: float
@@ -51,11 +50,10 @@ class NewmarkFamily(Scheme):
 
     name = "newmark"
     compliant_contacts = True
+    rebound = "the springs of the contacts"
 
     def __post_init__(self) -> None:
-        number(self.step_size, "step_size", "numbers above 0, in s", above=0.0)
-        if self.accuracy is not None:
-            number(self.accuracy, "accuracy", "numbers above 0, in m, or None", above=0.0)
+        self.require_lengths()
         if not isinstance(self.contact, PenaltyContact | None):
             raise InvalidModel(
                 f"contact is {self.contact!r}; allowed are None and PenaltyContact(stiffness)."
@@ -72,35 +70,20 @@ class NewmarkFamily(Scheme):
         memory = _Memory(start.acceleration, start.acceleration, start.multipliers, self.step_size, 0)
         return replace(start.snapshot, memory=memory.packed())
 
-    def steps(self, system: System, until: float) -> int | None:
-        if self.accuracy is not None:
-            return None
-        return steps_until(system, until, self.step_size)
-
     def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
         if self.accuracy is None:
-            t1 = end_of_step(system, snapshot, self.step_size)
+            t1 = self.end_of_step(system, snapshot)
             return _OneStep(self, system, snapshot, self.step_size, t1).done()
-        done, following = adaptive_step(
+        return self.adapted(
             lambda before, h: _OneStep(self, system, before, h, before.time + h).done(),
             snapshot,
-            wanted=float(snapshot.memory[-2]),
-            largest=self.step_size,
-            until=until,
-            accuracy=self.accuracy,
+            until,
             order=2,
         )
-        memory = done.after.memory.copy()
-        memory[-2] = following
-        return replace(done, after=replace(done.after, memory=memory))
 
     def stored_energy(self, system: System, snapshot: Snapshot) -> float:
         """Energy [J] of the springs of closed contacts."""
         return 0.0 if self.contact is None else self.contact.energy(system, snapshot.time, snapshot.position)
-
-    def refined(self, factor: float) -> NewmarkFamily:
-        accuracy = None if self.accuracy is None else self.accuracy / factor
-        return replace(self, step_size=self.step_size / factor, accuracy=accuracy)
 
     @property
     def settings(self) -> dict[str, Any]:

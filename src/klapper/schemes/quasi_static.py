@@ -17,11 +17,11 @@ from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
 from klapper.schemes.adaptive_step import joined
-from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, registered, snapshot_at_start
+from klapper.schemes.base import Snapshot, Step, StepFailed, registered, snapshot_at_start
 from klapper.schemes.consistent_start import require_pressed_contacts
 from klapper.schemes.constraint_between import ConstraintStep
 from klapper.schemes.contact_rounds import ContactRounds, HardContact
-from klapper.schemes.equal_steps import end_of_step, steps_until
+from klapper.schemes.equal_steps import EqualSteps
 from klapper.schemes.held_contacts import HeldContacts
 from klapper.schemes.implicit_step import Balanced, ImplicitStep
 from klapper.schemes.newton import NewtonIteration, NotConverged
@@ -33,7 +33,7 @@ _LEAST = 1e-5  # of stiffness times position: the least force that residuals are
 
 @registered
 @dataclass(frozen=True)
-class QuasiStatic(Scheme):
+class QuasiStatic(EqualSteps):
     """Equilibrium after equilibrium, with one- and two-sided constraints and friction.
 
     ``step_size``  [s] of the time that loads and supports depend on
@@ -60,6 +60,7 @@ class QuasiStatic(Scheme):
 
     name = "quasi-static"
     inertia = False
+    rebound = "nothing, there are no impacts"
 
     def __post_init__(self) -> None:
         number(self.step_size, "step_size", "numbers above 0, in s", above=0.0)
@@ -75,16 +76,10 @@ class QuasiStatic(Scheme):
             start, velocity=np.zeros_like(start.velocity), memory=np.zeros(len(system.constraints) + 1)
         )
 
-    def steps(self, system: System, until: float) -> int | None:
-        return steps_until(system, until, self.step_size)
-
     def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
-        t1 = end_of_step(system, snapshot, self.step_size)
+        t1 = self.end_of_step(system, snapshot)
         done = self._halved(system, snapshot, t1, 1.0)
         return replace(done, after=replace(done.after, step=snapshot.step + 1))
-
-    def refined(self, factor: float) -> QuasiStatic:
-        return replace(self, step_size=self.step_size / factor)
 
     @property
     def settings(self) -> dict[str, Any]:

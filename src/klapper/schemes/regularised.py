@@ -75,6 +75,7 @@ class Regularised(Scheme):
     _inverse_of: Any = field(default_factory=inverse_kept, init=False, repr=False, compare=False)
     name = "regularised"
     compliant_contacts = True  # forces follow from deformations, so that none is undetermined
+    rebound = "the compliant law; propose_regularisation gives the damping for a wished restitution"
 
     def __post_init__(self) -> None:
         if not isinstance(self.normal, CompliantNormal | ApproachDamper | BoundaryLayer):

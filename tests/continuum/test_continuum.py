@@ -103,7 +103,7 @@ def test_gravity_and_pressure_have_their_resultants() -> None:
     opened = Solid("half", block((2.0, 1.0), (4, 1)), NeoHooke(1e4, 0.3), density=1.0, thickness=0.1)
     pressed = Continuum([opened], loads=[Pressure("half", "top", 30.0)])
     turned = opened.mesh.moved(turn=0.5).nodes
-    total = pressed._load(0.0, turned.ravel()).reshape(-1, 2).sum(axis=0)
+    total = pressed.load_at(0.0, turned.ravel()).force.reshape(-1, 2).sum(axis=0)
     np.testing.assert_allclose(total, 30.0 * 2.0 * 0.1 * np.array([np.sin(0.5), -np.cos(0.5)]), atol=1e-12)
 
 
@@ -112,7 +112,7 @@ def test_pressure_all_around_pushes_nothing_away(solid: Solid) -> None:
     """Σ f = 0 and Σ x · f = −p d V, whatever the shape: the divergence theorem on the deformed body."""
     world = Continuum([solid], loads=[Pressure(solid.name, "boundary", 5.0)])
     q = disturbed(world, 10)
-    force, d = world._load(0.0, q).reshape(-1, solid.dimension), solid.dimension
+    force, d = world.load_at(0.0, q).force.reshape(-1, solid.dimension), solid.dimension
     np.testing.assert_allclose(force.sum(axis=0), 0.0, atol=1e-12)
     deformed = solid.deformation(q.reshape(-1, d))
     volume = float(np.sum(np.linalg.det(deformed) * solid._weights))
@@ -122,7 +122,7 @@ def test_pressure_all_around_pushes_nothing_away(solid: Solid) -> None:
 def test_a_torque_has_its_moment_and_no_resultant() -> None:
     world = Continuum([RING], loads=[Torque("ring", "inner", 7.0)])
     q = disturbed(world, 11)
-    force, place = world._load(0.0, q).reshape(-1, 2), q.reshape(-1, 2)
+    force, place = world.load_at(0.0, q).force.reshape(-1, 2), q.reshape(-1, 2)
     np.testing.assert_allclose(force.sum(axis=0), 0.0, atol=1e-12)
     assert np.sum(place[:, 0] * force[:, 1] - place[:, 1] * force[:, 0]) == pytest.approx(7.0, rel=1e-12)
 

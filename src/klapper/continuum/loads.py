@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -28,6 +28,14 @@ class Following(NamedTuple):
     slope: np.ndarray
 
 
+class DeadLoad(Protocol):
+    """A load whose direction does not change: vectors over time and the shares (n,) of nodes in them, by body."""
+
+    follows: ClassVar[Literal[False]]
+
+    def dead(self, bodies: Sequence[Body]) -> dict[str, tuple[Signal, np.ndarray]]: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Gravity:
     """Acceleration (d,) [m/s²] of all bodies, e.g. (0, −9.81).
@@ -42,6 +50,7 @@ class Gravity:
     """
 
     acceleration: Any
+    follows: ClassVar[Literal[False]] = False
 
     def dead(self, bodies: Sequence[Body]) -> dict[str, tuple[Signal, np.ndarray]]:
         signal = _vector(self.acceleration, bodies[0].dimension, "gravity")
@@ -64,6 +73,7 @@ class Traction:
     body: str
     surface: str
     traction: Any
+    follows: ClassVar[Literal[False]] = False
 
     def dead(self, bodies: Sequence[Body]) -> dict[str, tuple[Signal, np.ndarray]]:
         body = named(bodies, self.body)
@@ -91,6 +101,7 @@ class NodeForce:
     body: str
     nodes: Any
     force: Any
+    follows: ClassVar[Literal[False]] = False
 
     def dead(self, bodies: Sequence[Body]) -> dict[str, tuple[Signal, np.ndarray]]:
         body = named(bodies, self.body)
@@ -101,6 +112,8 @@ class NodeForce:
 
 class FollowingLoad(Protocol):
     """A load whose direction follows the motion: its size over time, and what it does when its size is one."""
+
+    follows: ClassVar[Literal[True]]
 
     @property
     def body(self) -> str: ...
@@ -131,6 +144,7 @@ class Pressure:
     body: str
     surface: str
     pressure: Any
+    follows: ClassVar[Literal[True]] = True
 
     @property
     def size(self) -> Signal:
@@ -161,6 +175,7 @@ class Torque:
     body: str
     surface: str
     moment: Any
+    follows: ClassVar[Literal[True]] = True
 
     @property
     def size(self) -> Signal:

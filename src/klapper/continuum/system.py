@@ -14,31 +14,23 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.continuum.applied_loads import AppliedLoads, LoadAt
 from klapper.continuum.body import Body, Pull
 from klapper.continuum.contact.contacts import ContinuumContacts
 from klapper.continuum.contact.interface import Interface
 from klapper.continuum.contact.pairing import Pairing
-from klapper.continuum.contact.tying import Tie, TiedNodes
-from klapper.continuum.loads import FollowingLoad, Gravity, NodeForce, Traction, named
+from klapper.continuum.contact.tying import Tie
+from klapper.continuum.holding import Holding
+from klapper.continuum.loads import DeadLoad, FollowingLoad, named
 from klapper.continuum.massless import extrapolation
 from klapper.continuum.pattern import Pattern
 from klapper.continuum.picture import continuum_picture
-from klapper.continuum.supports import HeldNodes, Support
+from klapper.continuum.supports import Support
 from klapper.continuum.walls import Wall, WallContacts
 from klapper.mechanics.arguments import finite, number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.picture import Picture
-from klapper.mechanics.signals import Signal
 from klapper.mechanics.system import Directions, State, System, Tangents, check_geometry
-
-DeadLoad = Gravity | Traction | NodeForce
-
-
-class Load(NamedTuple):
-    """Forces (n,) [N] of all loads, and their derivative (n, n) [N/m] by the positions, None if all are dead."""
-
-    force: np.ndarray
-    slope: Any
 
 
 class ForceBetween(NamedTuple):
@@ -103,23 +95,15 @@ class Continuum(System):
             for axis in "xyz"[: self.dimension]
         )
         self.velocities = self.coordinates
-        self.following = tuple(load for load in loads if not isinstance(load, DeadLoad))
-        self._dead = self._dead_loads([load for load in loads if isinstance(load, DeadLoad)])
-        self._held: tuple[HeldNodes, ...] = tuple(
-            each.held(named(self.bodies, each.body)) for each in supports
-        )
-        reference = self._reference.reshape(-1, self.dimension)
-        self._tied: tuple[TiedNodes, ...] = tuple(
-            each.rows(self.bodies, self.offsets, reference) for each in ties
-        )
-        named_parts = [part.names() for part in self._held] + [part.names() for part in self._tied]
-        self.constraints = tuple(name for names in named_parts for name in names)
-        if len(set(self.constraints)) < len(self.constraints):
-            raise InvalidModel(
-                "two supports or ties hold the same node in the same direction; leave one of them out."
-            )
+        self._loads = AppliedLoads(loads, self.bodies, self.offsets, time)
+        self._holding = Holding(supports, ties, self.bodies, self.offsets, self._reference)
+        self.constraints = self._holding.names
         self.contacts = ContinuumContacts(
-            WallContacts(walls, self.bodies, self.offsets), interfaces, self.bodies, self.offsets, reference
+            WallContacts(walls, self.bodies, self.offsets),
+            interfaces,
+            self.bodies,
+            self.offsets,
+            self._reference.reshape(-1, self.dimension),
         )
         if lumped and massless:
             raise InvalidModel("a lumped mass cannot be taken from a surface; leave lumped or massless out.")
@@ -130,7 +114,6 @@ class Continuum(System):
             self._by_body(velocity, False).ravel(),
         )
         check_geometry(self, penetration=penetration)
-        self._pattern  # noqa: B018 - loads on surfaces that are not there are refused here
 
     def positions(self, q: np.ndarray, body: str) -> np.ndarray:
         """Node positions (n, d) [m] of one body; the same for velocities."""
@@ -148,7 +131,7 @@ class Continuum(System):
     def mass_matrix(self) -> sparse.csr_array:
         """M (n, n) [kg], constant, with the sparsity of the stiffness unless it is lumped."""
         parts = [solid.mass(lumped=self._lumped) for solid in self.bodies]
-        matrix = self._pattern.matrix([*parts, *self._no_following()])
+        matrix = self._pattern.matrix([*parts, *self._loads.no_slopes()])
         if self._massless is not None:
             return (self._massless.T @ matrix @ self._massless).tocsr()
         if self._lumped:
@@ -166,31 +149,21 @@ class Continuum(System):
 
     def force(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         pulls = [solid.pull(self.positions(q, solid.name)).force for solid in self.bodies]
-        return self._load(t, q) - self._pattern.vector([*pulls, *self._no_forces()])
+        return self._loads.force(t, q) - self._pattern.vector([*pulls, *self._loads.no_forces()])
 
-    def load_at(self, t: float, q: np.ndarray) -> Load:
+    def load_at(self, t: float, q: np.ndarray) -> LoadAt:
         """All loads at a time [s] and a configuration: that part of the force which a load factor scales."""
-        force = self._load(t, q)
-        if not self.following:
-            return Load(force, None)
-        rows, columns = [], []
-        for load in self.following:
-            places = load.places(named(self.bodies, load.body)) + self.dimension * self.offsets[load.body]
-            rows.append(np.repeat(places, places.shape[1], axis=1).ravel())
-            columns.append(np.tile(places, (1, places.shape[1])).ravel())
-        values = np.concatenate([np.ravel(slope) for slope in self._following_slopes(t, q)])
-        where = (np.concatenate(rows), np.concatenate(columns))
-        return Load(force, sparse.csr_array((values, where), shape=(self.size, self.size)))
+        return self._loads.at(t, q)
 
     def stiffness(self, q: np.ndarray) -> sparse.csr_array:
         """∂²V/∂q² (n, n) [N/m] of the bodies."""
         pulls = [solid.pull(self.positions(q, solid.name), stiffness=True) for solid in self.bodies]
-        return self._pattern.matrix([*(_matrix(pull) for pull in pulls), *self._no_following()])
+        return self._pattern.matrix([*(_matrix(pull) for pull in pulls), *self._loads.no_slopes()])
 
     def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> Tangents:
         pulls = [solid.pull(self.positions(q, solid.name), stiffness=True) for solid in self.bodies]
-        parts = [*(-_matrix(pull) for pull in pulls), *self._following_slopes(t, q)]
-        return Tangents(self._pattern.matrix(parts), None, self._load_rate(t, q), complete=True)
+        parts = [*(-_matrix(pull) for pull in pulls), *self._loads.slopes(t, q)]
+        return Tangents(self._pattern.matrix(parts), None, self._loads.rate(t, q), complete=True)
 
     def force_between(
         self, t: float, before: np.ndarray, after: np.ndarray, *, slope: bool = False, exact: bool = True
@@ -207,10 +180,11 @@ class Continuum(System):
             pulls.append(
                 ask(self.positions(before, solid.name), self.positions(after, solid.name), stiffness=slope)
             )
-        force = self._load(t, middle) - self._pattern.vector([*(p.force for p in pulls), *self._no_forces()])
+        elastic = self._pattern.vector([*(pull.force for pull in pulls), *self._loads.no_forces()])
+        force = self._loads.force(t, middle) - elastic
         if not slope:
             return ForceBetween(force, None)
-        parts = [*(-_matrix(pull) for pull in pulls), *(0.5 * s for s in self._following_slopes(t, middle))]
+        parts = [*(-_matrix(pull) for pull in pulls), *(0.5 * s for s in self._loads.slopes(t, middle))]
         return ForceBetween(force, self._pattern.matrix(parts))
 
     def least_volume(self, q: np.ndarray) -> float:
@@ -222,15 +196,15 @@ class Continuum(System):
         return sum(solid.energy(self.positions(q, solid.name)) for solid in self.bodies)
 
     def potential(self, q: np.ndarray) -> float:
-        return self.elastic_energy(q) - float(self._steady @ (q - self._reference))
+        return self.elastic_energy(q) - float(self._loads.steady @ (q - self._reference))
 
     def potential_gradient(self, q: np.ndarray) -> np.ndarray:
         """∂V/∂q (n,) [N]."""
         pulls = [solid.pull(self.positions(q, solid.name)).force for solid in self.bodies]
-        return self._pattern.vector([*pulls, *self._no_forces()]) - self._steady
+        return self._pattern.vector([*pulls, *self._loads.no_forces()]) - self._loads.steady
 
     def powers(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[float, float]:
-        return float(v @ (self._load(t, q) - self._steady)), 0.0
+        return float(v @ (self._loads.force(t, q) - self._loads.steady)), 0.0
 
     def linear_momentum(self, v: np.ndarray) -> np.ndarray:
         """L (d,) [kg m/s]."""
@@ -280,35 +254,13 @@ class Continuum(System):
     """Supports hold single coordinates: their directions do not change."""
 
     def constraint_residuals(self, t: float, q: np.ndarray) -> np.ndarray:
-        parts = [np.zeros(0)]
-        for held in self._held:
-            at = self._held_places(held)
-            violation = q[at] - self._reference[at] - held.displacement(t)
-            parts.append(violation if t < held.until else np.zeros(len(at)))
-        parts += [(tied.coefficients @ q.reshape(-1, self.dimension)).ravel() for tied in self._tied]
-        return np.concatenate(parts)
+        return self._holding.residuals(t, q)
 
     def constraint_directions(self, t: float, q: np.ndarray) -> tuple[sparse.csc_array, np.ndarray]:
-        places = np.concatenate([np.zeros(0, dtype=int), *(self._held_places(held) for held in self._held)])
-        value = np.concatenate(
-            [np.zeros(0), *(np.full(len(h.nodes), float(t < h.until)) for h in self._held)]
-        )
-        rate = [np.zeros(0), *(-h.displacement(t, rate=True) * (t < h.until) for h in self._held)]
-        count = len(places)
-        columns = sparse.csc_array((value, places, np.arange(count + 1)), shape=(self.size, count))
-        if not self._tied:
-            return columns, np.concatenate(rate)
-        tied = [part.directions() for part in self._tied]
-        rate.append(np.zeros(sum(part.shape[1] for part in tied)))
-        return sparse.hstack([columns, *tied], format="csc"), np.concatenate(rate)
+        return self._holding.directions(t)
 
     def constraint_curvature(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        parts = [np.zeros(0)]
-        for held in self._held:
-            moved = np.broadcast_to(held.moved.acceleration(t), (self.dimension,))[held.directions]
-            parts.append(-moved * (t < held.until))
-        parts.append(np.zeros(sum(len(tied.names()) for tied in self._tied)))
-        return np.concatenate(parts)
+        return self._holding.curvature(t)
 
     def __repr__(self) -> str:
         return f"Continuum({', '.join(repr(solid) for solid in self.bodies)})"
@@ -319,11 +271,8 @@ class Continuum(System):
 
     @cached_property
     def _pattern(self) -> Pattern:
-        d = self.dimension
-        places = [solid.places + d * self.offsets[solid.name] for solid in self.bodies]
-        for load in self.following:
-            places.append(load.places(named(self.bodies, load.body)) + d * self.offsets[load.body])
-        return Pattern.of(self.size, places)
+        places = [solid.places + self.dimension * self.offsets[solid.name] for solid in self.bodies]
+        return Pattern.of(self.size, [*places, *self._loads.places])
 
     def _extrapolation(self, massless: Sequence[tuple[str, str]]) -> sparse.csr_array | None:
         """P (n, n) of all surfaces without mass."""
@@ -339,68 +288,6 @@ class Continuum(System):
                 format="csr",
             )
         return sparse.csr_array(sparse.kron(total, sparse.eye_array(self.dimension)))
-
-    def _held_places(self, held: HeldNodes) -> np.ndarray:
-        return (held.nodes + self.offsets[held.body]) * self.dimension + held.directions
-
-    def _dead_loads(self, loads: Sequence[DeadLoad]) -> list[tuple[Signal, np.ndarray, int]]:
-        """Signal (d,), shares of the nodes, first node."""
-        return [
-            (signal, share, self.offsets[body])
-            for load in loads
-            for body, (signal, share) in load.dead(self.bodies).items()
-        ]
-
-    @cached_property
-    def _steady(self) -> np.ndarray:
-        """The constant dead loads (n,) [N], which have a potential."""
-        return self._spread([part for part in self._dead if part[0].constant], self.start.time)
-
-    def _spread(
-        self, parts: Sequence[tuple[Signal, np.ndarray, int]], t: float, *, rate: bool = False
-    ) -> np.ndarray:
-        total = np.zeros((self.size // self.dimension, self.dimension))
-        for signal, share, begin in parts:
-            vector = signal.rate(t) if rate else signal.value(t)
-            total[begin : begin + len(share)] += share[:, None] * vector
-        return total.ravel()
-
-    def _load(self, t: float, q: np.ndarray) -> np.ndarray:
-        total = self._steady + self._spread([part for part in self._dead if not part[0].constant], t)
-        for load in self.following:
-            solid = named(self.bodies, load.body)
-            found = load.following(solid, self.positions(q, load.body))
-            places = load.places(solid) + self.dimension * self.offsets[load.body]
-            np.add.at(total, places.ravel(), float(load.size.value(t)) * found.force.ravel())
-        return total
-
-    def _load_rate(self, t: float, q: np.ndarray) -> np.ndarray | None:
-        if all(part[0].constant for part in self._dead) and all(
-            load.size.constant for load in self.following
-        ):
-            return None
-        total = self._spread([part for part in self._dead if not part[0].constant], t, rate=True)
-        for load in self.following:
-            solid = named(self.bodies, load.body)
-            found = load.following(solid, self.positions(q, load.body))
-            places = load.places(solid) + self.dimension * self.offsets[load.body]
-            np.add.at(total, places.ravel(), float(load.size.rate(t)) * found.force.ravel())
-        return total
-
-    def _following_slopes(self, t: float, q: np.ndarray) -> list[np.ndarray]:
-        return [
-            float(load.size.value(t))
-            * load.following(named(self.bodies, load.body), self.positions(q, load.body)).slope
-            for load in self.following
-        ]
-
-    def _no_following(self) -> list[np.ndarray]:
-        """Zero matrices of the following loads, which have places of their own in the pattern."""
-        shapes = [load.places(named(self.bodies, load.body)).shape for load in self.following]
-        return [np.zeros((count, size, size)) for count, size in shapes]
-
-    def _no_forces(self) -> list[np.ndarray]:
-        return [np.zeros(load.places(named(self.bodies, load.body)).shape) for load in self.following]
 
     def _by_body(self, given: Mapping[str, Any] | None, reference: bool) -> np.ndarray:
         """Start (n, d) of all nodes."""

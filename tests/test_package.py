@@ -12,6 +12,7 @@ import klapper
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+SOURCE = ROOT / "src" / "klapper"
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 
 
@@ -47,6 +48,22 @@ def test_every_dependency_is_pinned() -> None:
     wanted += [name for extra in project["optional-dependencies"].values() for name in extra]
     names = {canonical(re.match(r"[\w.-]+", requirement)[0]) for requirement in wanted}
     assert names <= pins().keys()
+
+
+@pytest.mark.parametrize("requirement", PROJECT["project"]["dependencies"])
+def test_what_is_installed_with_klapper_is_used_by_it(requirement: str) -> None:
+    name = re.match(r"[\w.-]+", requirement)[0]
+    line = re.compile(rf"^\s*(import|from) {name}\b", re.MULTILINE)
+    assert any(line.search(file.read_text(encoding="utf-8")) for file in SOURCE.rglob("*.py"))
+
+
+def test_the_package_is_small_and_holds_text_only() -> None:
+    """What a wheel takes along: source, and what report and studio show in the browser."""
+    files = [
+        file for file in SOURCE.rglob("*") if file.is_file() and file.suffix not in (".pyc", ".nbi", ".nbc")
+    ]
+    assert {file.suffix for file in files} <= {".py", ".typed", ".css", ".js", ".html", ".mplstyle"}
+    assert sum(file.stat().st_size for file in files) < 8e6
 
 
 def test_version_is_the_same_everywhere() -> None:

@@ -62,7 +62,7 @@ def test_the_package_is_small_and_holds_text_only() -> None:
     files = [
         file for file in SOURCE.rglob("*") if file.is_file() and file.suffix not in (".pyc", ".nbi", ".nbc")
     ]
-    assert {file.suffix for file in files} <= {".py", ".typed", ".css", ".js", ".html", ".mplstyle"}
+    assert {file.suffix for file in files} <= {".py", ".typed", ".css", ".js", ".html", ".svg", ".mplstyle"}
     assert sum(file.stat().st_size for file in files) < 8e6
 
 

@@ -43,7 +43,7 @@ def exact(height: float, down: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("arc", ["spherical", "cylindrical"])
 def test_snap_through_of_a_shallow_truss(arc: Literal["spherical", "cylindrical"]) -> None:
     h = 0.3
-    path = follow_load(truss(h), first=2.0, until=None, stop=lambda s: s.position[3] < -1.3 * h, arc=arc)
+    path = follow_load(truss(h), step=2.0, end=None, stop=lambda s: s.position[3] < -1.3 * h, arc=arc)
     down = h - path.positions[:, 3]
     np.testing.assert_allclose(path.factors, exact(h, down), atol=1e-8)
     assert np.all(np.diff(down) > 0.0)
@@ -60,7 +60,7 @@ def test_snap_through_of_a_shallow_truss(arc: Literal["spherical", "cylindrical"
 def test_a_steep_truss_bifurcates_before_its_limit() -> None:
     """It gives way sideways where E = −b²/L²: 2 h w − w² = 2 b², with h > √2 b."""
     h = 2.0
-    path = follow_load(truss(h), first=20.0, until=None, stop=lambda s: s.position[3] < 0.5)
+    path = follow_load(truss(h), step=20.0, end=None, stop=lambda s: s.position[3] < 0.5)
     first, second = path.critical
     assert (first.kind, second.kind) == ("bifurcation", "limit")
     down = h - np.sqrt(h**2 - 2.0)
@@ -82,7 +82,7 @@ def test_snap_back_of_a_truss_loaded_through_a_soft_bar() -> None:
         loads=[NodeForce("truss", 3, (0.0, -1.0))],
         supports=[Support("truss", [0, 2]), Support("truss", [1, 3], [0])],
     )
-    path = follow_load(world, first=1.0, until=None, stop=lambda s: s.position[3] < -1.1 * h)
+    path = follow_load(world, step=1.0, end=None, stop=lambda s: s.position[3] < -1.1 * h)
     apex, end = path.positions[:, 3], path.positions[:, 7]
     np.testing.assert_allclose(path.factors, exact(h, h - apex), atol=1e-8)
     stretch = (end - apex) / length
@@ -98,7 +98,7 @@ def test_snap_back_of_a_truss_loaded_through_a_soft_bar() -> None:
 def test_paths_end_at_the_wanted_factor_and_begin_at_a_given_state() -> None:
     world = truss(0.3)
     begin = static_state(world, factor=4.0)
-    path = follow_load(world, first=-1.0, until=-5.0, start=begin)
+    path = follow_load(world, step=-1.0, end=-5.0, first=begin)
     assert path.states[0] is begin
     assert path.factors[-1] == -5.0
     np.testing.assert_allclose(path.factors, exact(0.3, 0.3 - path.positions[:, 3]), atol=1e-8)
@@ -114,7 +114,7 @@ def test_a_following_pressure_and_moved_supports_have_their_factor() -> None:
         supports=[Support("ring", [0, 6], [1]), Support("ring", [3], [0])],
         position={"ring": 1.05 * ring.mesh.nodes},
     )
-    path = follow_load(world, first=0.1, until=1.0, start=static_state(world, factor=0.1))
+    path = follow_load(world, step=0.1, end=1.0, first=static_state(world, factor=0.1))
     radius = np.linalg.norm(path.positions.reshape(-1, 12, 2), axis=2)
     wanted = np.sqrt(1.0 + 2.0 * path.factors * 60.0 * np.cos(np.pi / 12) / 80.0)
     np.testing.assert_allclose(radius, np.repeat(wanted[:, None], 12, axis=1), rtol=1e-9)
@@ -124,7 +124,7 @@ def test_a_following_pressure_and_moved_supports_have_their_factor() -> None:
         [bar],
         supports=[Support("bar", "left"), Support("bar", "right", displacement=Ramp((0.0, 0.0), (0.5, 0.0)))],
     )
-    course = follow_load(pulled, first=0.2, until=1.0, time=1.0)
+    course = follow_load(pulled, step=0.2, end=1.0, time=1.0)
     ends = course.positions.reshape(len(course.states), -1, 2)[:, :, 0].max(axis=1)
     np.testing.assert_allclose(ends, 1.0 + 0.5 * course.factors, rtol=1e-9)
 
@@ -141,9 +141,7 @@ def test_solids_pass_their_limit_too() -> None:
             Support("block", "right", [0]),
         ],
     )
-    path = follow_load(
-        world, first=0.3, until=None, stop=lambda s: s.position.reshape(-1, 2)[:, 1].max() < 0.5
-    )
+    path = follow_load(world, step=0.3, end=None, stop=lambda s: s.position.reshape(-1, 2)[:, 1].max() < 0.5)
     stretch = np.array([world.positions(q, "block")[:, 1].max() for q in path.positions])
     np.testing.assert_allclose(path.factors, -10.0 * 0.5 * (stretch**2 - 1.0) * stretch, atol=1e-8)
     limits = [point for point in path.critical if point.kind == "limit"]
@@ -171,11 +169,11 @@ def test_the_doctest_of_static_state() -> None:
 @pytest.mark.parametrize(
     ("given", "kind", "words"),
     [
-        ({"first": 0.0}, InvalidModel, "first is 0"),
+        ({"step": 0.0}, InvalidModel, "step is 0"),
         ({"arc": "square"}, InvalidModel, "arc is 'square'"),
-        ({"until": None}, InvalidModel, "neither until nor stop"),
-        ({"longest": 0.5}, InvalidModel, "longest is 0.5"),
-        ({"first": 0.5, "until": 8.0, "steps": 3}, NoStaticState, "3 steps do not suffice"),
+        ({"end": None}, InvalidModel, "neither end nor stop"),
+        ({"largest": 0.5}, InvalidModel, "largest is 0.5"),
+        ({"step": 0.5, "end": 8.0, "most": 3}, NoStaticState, "3 steps do not suffice"),
     ],
 )
 def test_bad_requests_are_refused(given: dict, kind: type, words: str) -> None:
@@ -197,7 +195,7 @@ def test_mechanisms_have_no_path() -> None:
 def test_a_limit_point_may_be_hit_exactly(arc: Literal["spherical", "cylindrical"], first: float) -> None:
     """2 s = 2 q − q²: the load turns at q = 1, s = 1/2, where the only stiffness there is vanishes."""
     spring = FunctionSystem([0.0], [0.0], mass=[[1.0]], force=lambda t, q, v: 2.0 - 2.0 * q + q * q)
-    path = follow_load(spring, first=first, until=None, stop=lambda state: state.position[0] > 1.5, arc=arc)
+    path = follow_load(spring, step=first, end=None, stop=lambda state: state.position[0] > 1.5, arc=arc)
     assert path.factors == pytest.approx(path.positions[:, 0] - 0.5 * path.positions[:, 0] ** 2, abs=1e-10)
     (point,) = path.critical
     assert (point.kind, point.mode.tolist()) == ("limit", [1.0])

@@ -104,7 +104,7 @@ def test_no_solution_beyond_is_the_end():
 
 
 def test_wrong_range_is_refused():
-    with pytest.raises(InvalidProblem, match="start ≠ stop"):
+    with pytest.raises(InvalidProblem, match="start ≠ end"):
         follow(rotor(-5.0), 1.0, 1.0)
 
 

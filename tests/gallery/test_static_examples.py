@@ -65,7 +65,7 @@ def test_rings_blown_up_to_many_times_their_size(pressure: float, pretension: fl
 
 @pytest.mark.parametrize("arc", ["spherical", "cylindrical"])
 def test_a_steep_truss_bifurcates(arc: str) -> None:
-    outcome = ran("snap-through", height=2.0, post_length=8.0, arc=arc, first=0.2)
+    outcome = ran("snap-through", height=2.0, post_length=8.0, arc=arc, step=0.2)
     assert outcome.numbers["critical_points"] == ["bifurcation", "limit", "limit", "bifurcation"]
     assert outcome.numbers["end_moves_back_by"] > 0.0
 

@@ -29,7 +29,7 @@ class CriticalPoint:
     >>> from klapper.analysis import follow_load
     >>> from klapper.mechanics import FunctionSystem
     >>> arch = FunctionSystem([0.0], [0.0], mass=[[1.0]], force=lambda t, q, v: 1.0 - q * (q - 1.0) * (q - 2.0))
-    >>> path = follow_load(arch, until=None, stop=lambda state: state.position[0] > 0.8)
+    >>> path = follow_load(arch, end=None, stop=lambda state: state.position[0] > 0.8)
     >>> point = path.critical[0]
     >>> point.kind, round(float(point.factor * 27.0**0.5), 6), point.state.position.round(6)
     ('limit', 2.0, array([0.42265]))

@@ -30,32 +30,32 @@ from klapper.schemes.sparse_factor import SingularMatrix, Solve, factorised
 _CUTS = 12  # halvings of the arc length after which it is given up
 _ROUNDS = 6  # of Newton's method that a step should take
 _AHEAD = 0.5  # cosine between the tangent and the next state at least, so that no step goes back
-_LONGEST = 4.0  # arc length in units of the first one
+_LARGEST = 4.0  # arc length in units of the first one
 
 
 def follow_load(
     system: System,
     *,
-    first: float = 0.1,
-    until: float | None = 1.0,
+    end: float | None = 1.0,
+    step: float = 0.1,
     stop: Callable[[StaticState], bool] | None = None,
-    steps: int = 400,
+    most: int = 400,
     arc: Literal["spherical", "cylindrical"] = "spherical",
-    longest: float = _LONGEST,
+    largest: float = _LARGEST,
     time: float | None = None,
-    start: StaticState | None = None,
+    first: StaticState | None = None,
     newton: NewtonIteration | None = None,
 ) -> LoadPath:
     """States of rest along a load path, and its limit and bifurcation points.
 
-    ``first``    change of the load factor in the first step; negative: the load is taken away
-    ``until``    load factor at which the path ends; None: only ``stop`` ends it
+    ``end``      load factor at which the path ends; None: only ``stop`` ends it
+    ``step``     change of the load factor in the first step; negative: the load is taken away
     ``stop``     ends the path at the first state that it is true for
-    ``steps``    at most; the path is not complete if they do not suffice, which raises :class:`NoStaticState`
+    ``most``     number of steps; the path is not complete if they do not suffice, which raises :class:`NoStaticState`
     ``arc``      "spherical" or "cylindrical"
-    ``longest``  arc length of a step at most, in units of that of the first one
+    ``largest``  arc length of a step at most, in units of that of the first one
     ``time``     [s] at which loads and supports that change are taken; the start of the system if not given
-    ``start``    a state of rest to begin with; found at a load factor of zero if not given
+    ``first``    a state of rest to begin with; found at a load factor of zero if not given
     ``newton``   how the equations are solved
 
     A shallow arch carries q (q − 1) (q − 2) N and snaps through at 2/√27 N; at q = 1 it carries nothing:
@@ -63,25 +63,25 @@ def follow_load(
     >>> from klapper.analysis import follow_load
     >>> from klapper.mechanics import FunctionSystem
     >>> arch = FunctionSystem([0.0], [0.0], mass=[[1.0]], force=lambda t, q, v: 1.0 - q * (q - 1.0) * (q - 2.0))
-    >>> path = follow_load(arch, until=None, stop=lambda state: state.position[0] > 1.0)
+    >>> path = follow_load(arch, end=None, stop=lambda state: state.position[0] > 1.0)
     >>> round(float(path.critical[0].factor * 27.0**0.5), 6), bool(path.factors[-1] < 0.0)
     (2.0, True)
     """
-    if number(first, "first", "numbers other than 0") == 0.0:
-        raise InvalidModel("first is 0; allowed are numbers other than 0.")
+    if number(step, "step", "numbers other than 0") == 0.0:
+        raise InvalidModel("step is 0; allowed are numbers other than 0.")
     if arc not in ("spherical", "cylindrical"):
         raise InvalidModel(f"arc is {arc!r}; allowed are 'spherical' and 'cylindrical'.")
-    if until is None and stop is None:
-        raise InvalidModel("neither until nor stop is given; one of them must end the path.")
-    number(longest, "longest", "numbers from 1 on", at_least=1.0)
+    if end is None and stop is None:
+        raise InvalidModel("neither end nor stop is given; one of them must end the path.")
+    number(largest, "largest", "numbers from 1 on", at_least=1.0)
     problem, solver = StaticProblem(system, time), newton or NewtonIteration()
     try:
-        begin = problem.solved_at(problem.start(0.0), 0.0, solver) if start is None else start
-        return _Path(problem, solver, begin, first, arc).followed(until, stop, steps, longest)
+        begin = problem.solved_at(problem.start(0.0), 0.0, solver) if first is None else first
+        return _Path(problem, solver, begin, step, arc).followed(end, stop, most, largest)
     except (NotConverged, SingularMatrix) as failure:
         raise NoStaticState(
             f"'{system.name}' has no regular state of rest to begin with: {failure}. Hold it by supports or a "
-            f"pretension, or give start=static_state(system, factor=…).",
+            f"pretension, or give first=static_state(system, factor=…).",
             LoadPath(system, ()),
         ) from None
 
@@ -99,7 +99,7 @@ class _Path:
     """The path that begins at a state."""
 
     def __init__(
-        self, problem: StaticProblem, newton: NewtonIteration, begin: StaticState, first: float, arc: str
+        self, problem: StaticProblem, newton: NewtonIteration, begin: StaticState, step: float, arc: str
     ) -> None:
         self.problem, self.newton = problem, newton
         matrix = problem.matrix(begin.unknowns, begin.factor)
@@ -110,22 +110,22 @@ class _Path:
         if moved == 0.0:
             raise SingularMatrix("the loads do not move it")
         self.psi = moved if arc == "spherical" else 0.0
-        size = np.sign(first) * np.hypot(moved, self.psi)
-        self.first = abs(first) * np.hypot(moved, self.psi)
+        size = np.sign(step) * np.hypot(moved, self.psi)
+        self.first = abs(step) * np.hypot(moved, self.psi)
         self.points = [_Point(begin, along / size, 1.0 / size, determinant(matrix))]
         self.critical: list[CriticalPoint] = []
 
     def followed(
-        self, until: float | None, stop: Callable[[StaticState], bool] | None, steps: int, longest: float
+        self, end: float | None, stop: Callable[[StaticState], bool] | None, most: int, largest: float
     ) -> LoadPath:
         length, cuts = self.first, 0
-        while len(self.points) <= steps:
+        while len(self.points) <= most:
             here = self.points[-1]
             try:
                 ahead = self._point(here, length)
-                last = until is not None and (here.state.factor < until) != (ahead.state.factor < until)
-                if last and until is not None:
-                    ahead = self._ended(here, ahead, until)
+                last = end is not None and (here.state.factor < end) != (ahead.state.factor < end)
+                if last and end is not None:
+                    ahead = self._ended(here, ahead, end)
             except NotConverged as failure:
                 cuts, length = cuts + 1, 0.5 * length
                 if cuts > _CUTS:
@@ -136,8 +136,8 @@ class _Path:
                 return self._done()
             cuts = 0
             growth = np.clip(np.sqrt(_ROUNDS / ahead.state.rounds), 0.5, 1.5)
-            length = min(float(growth) * length, longest * self.first)
-        raise self._failed(f"{steps} steps do not suffice")
+            length = min(float(growth) * length, largest * self.first)
+        raise self._failed(f"{most} steps do not suffice")
 
     def _failed(self, why: str) -> NoStaticState:
         factor = self.points[-1].state.factor
@@ -186,12 +186,12 @@ class _Path:
     def _metric(self, change: np.ndarray) -> np.ndarray:
         return _metric(change, self.problem.n, self.psi)
 
-    def _ended(self, here: _Point, ahead: _Point, until: float) -> _Point:
+    def _ended(self, here: _Point, ahead: _Point, end: float) -> _Point:
         """The point at a factor between those of two points."""
         a, b = here.state, ahead.state
-        share = (until - a.factor) / (b.factor - a.factor)
-        state = self.problem.solved_at((1 - share) * a.unknowns + share * b.unknowns, until, self.newton)
-        change = np.append(state.unknowns - a.unknowns, until - a.factor)
+        share = (end - a.factor) / (b.factor - a.factor)
+        state = self.problem.solved_at((1 - share) * a.unknowns + share * b.unknowns, end, self.newton)
+        change = np.append(state.unknowns - a.unknowns, end - a.factor)
         return self._with_tangent(state, change if np.any(change) else np.append(here.tangent, here.rate))
 
     def _located(self, here: _Point, ahead: _Point, number: int) -> CriticalPoint:

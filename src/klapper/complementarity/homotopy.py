@@ -101,17 +101,17 @@ class SolutionBranch:
 def follow(
     family: Callable[[float], Any],
     start: float,
-    stop: float,
+    end: float,
     *,
     steps: int = 200,
     first: Any = None,
     at_fold: Literal["turn", "jump"] = "turn",
     tolerance: float = 1e-9,
 ) -> SolutionBranch:
-    """Follow a solution of ``family(s)`` from ``start`` to ``stop``.
+    """Follow a solution of ``family(s)`` from ``start`` to ``end``.
 
     ``family`` returns a linear problem for a parameter value (or anything ``as_linear`` accepts); ``first`` is a
-    solution x at ``start`` (default: what :func:`solve` finds). Step length is (stop − start) / steps; changes of
+    solution x at ``start`` (default: what :func:`solve` finds). Step length is (end − start) / steps; changes of
     contact are located to round-off between the steps. A branch that folds is followed back, at most to ``start``; with
     ``at_fold="jump"`` it is left there, as a structure would whose speed is raised further, and another branch is
     looked for.
@@ -120,24 +120,24 @@ def follow(
     >>> [event.kind for event in branch.events], branch.folds.round(12).tolist()
     (['closes', 'fold', 'end'], [0.0])
     """
-    if not steps >= 1 or start == stop or not np.isfinite([start, stop]).all():
+    if not steps >= 1 or start == end or not np.isfinite([start, end]).all():
         raise InvalidProblem(
-            f"follow needs finite start ≠ stop and steps ≥ 1, got {start}, {stop} and {steps}."
+            f"follow needs finite start ≠ end and steps ≥ 1, got {start}, {end} and {steps}."
         )
     if at_fold not in ("turn", "jump"):
         raise InvalidProblem(f"at_fold is {at_fold!r}; allowed are 'turn' and 'jump'.")
-    return _Tracer(family, float(start), float(stop), steps, at_fold == "jump", tolerance).trace(first)
+    return _Tracer(family, float(start), float(end), steps, at_fold == "jump", tolerance).trace(first)
 
 
 class _Tracer:
     """The state of one pursuit: parameter, basis, direction, and what was recorded."""
 
     def __init__(
-        self, family: Any, start: float, stop: float, steps: int, jump: bool, tolerance: float
+        self, family: Any, start: float, end: float, steps: int, jump: bool, tolerance: float
     ) -> None:
         self.family = family
-        self.start, self.stop = start, stop
-        self.length = (stop - start) / steps
+        self.start, self.end = start, end
+        self.length = (end - start) / steps
         self.step = self.length
         self.limit = 20 * steps + 1000
         self.jump = jump
@@ -185,13 +185,13 @@ class _Tracer:
 
     def advance(self) -> bool:
         """One step, or one event; False at the end of the range."""
-        last = self.stop if self.direction > 0 else self.start
-        if abs(self.s - last) <= 1e-14 * (abs(self.start) + abs(self.stop)):
+        last = self.end if self.direction > 0 else self.start
+        if abs(self.s - last) <= 1e-14 * (abs(self.start) + abs(self.end)):
             note = "" if self.direction > 0 else "back at the start"
             self.events.append(BranchEvent("end", self.s, note))
             return False
         target = self.s + self.direction * self.step
-        if (target - last) * np.sign(self.stop - self.start) * self.direction >= 0:
+        if (target - last) * np.sign(self.end - self.start) * self.direction >= 0:
             target = last
         if self.problem(target) is None and target != last:  # exactly on a critical value
             target -= 1e-3 * (target - self.s)
@@ -343,7 +343,7 @@ class _Tracer:
     def resume(self, s: float, ahead: float, reason: str = "no basis continues it") -> bool:
         """Look beyond a lost point with Lemke from the last basis, then with every solver, in growing steps."""
         self.events.append(BranchEvent("lost", s, reason))
-        last = self.stop if self.direction > 0 else self.start
+        last = self.end if self.direction > 0 else self.start
         while abs(ahead) <= abs(last - s):
             problem = self.problem(s + ahead)
             solvers: tuple[str | Lemke, ...] = (Lemke(basis=self.closed), "auto")

@@ -76,7 +76,9 @@ def impact_oscillator(
         raise ParameterError(
             f"frequency {frequency:g} rad/s has no periodic motion that was found. {error}"
         ) from error
-    branch = follow_periodic(lambda w: oscillator.at(w).system(), first, high, low, largest=0.1, most=400)
+    branch = follow_periodic(
+        lambda w: oscillator.at(w).system(), high, low, first=first, largest=0.1, most=400
+    )
     doubled = [branch.switch(found, most=120) for found in branch.named("period doubling")[:1]]
     diagram = _diagram(oscillator, low, high, simulated)
     return Outcome(

@@ -48,10 +48,10 @@ def rotor_stop(
     contact_force = np.maximum(load - gap * (stiffness - branch.parameter**2 * mass), 0.0)
     at_top = enumerate_solutions(pushed(top_speed))
     fold = float(np.sqrt((stiffness + load / gap) / mass))
-    start, stop = max(1.3 * fold, top_speed), 0.5 * (critical + fold)
+    start, end = max(1.3 * fold, top_speed), 0.5 * (critical + fold)
     pressed = gap * (mass * start**2 - stiffness) - load
-    turned = follow(pulled, start, stop, steps=200, first=[pressed])
-    between = enumerate_solutions(pulled(stop))
+    turned = follow(pulled, start, end, steps=200, first=[pressed])
+    between = enumerate_solutions(pulled(end))
 
     largest = float(contact_force.max())
     worst = max(pushed(s).residuals(x).worst for s, x in zip(branch.parameter, branch.x, strict=True))

@@ -87,16 +87,16 @@ class Truss:
         loads = [NodeForce("truss", len(nodes) - 1 if self.post else 1, (0.0, -self.limit))]
         return Continuum([body], loads=loads, supports=supports)
 
-    def followed(self, arc: Arc, first: float) -> "Snap":
+    def followed(self, arc: Arc, step: float) -> "Snap":
         from klapper.analysis import follow_load
 
         path = follow_load(
             self.world,
-            first=first,
-            until=None,
+            step=step,
+            end=None,
             stop=lambda state: state.position[3] < -BEYOND * self.height,
             arc=arc,
-            longest=2.0,
+            largest=2.0,
         )
         return Snap(self, path)
 
@@ -139,7 +139,7 @@ def snap_through(
     ] = 10.0,
     post_length: Annotated[float, Parameter("length of the soft bar", unit="m", above=0.0)] = 2.0,
     arc: Annotated[Arc, Parameter("spherical or cylindrical arc length")] = "spherical",
-    first: Annotated[
+    step: Annotated[
         float, Parameter("first step of the load, over the limit load", above=0.0, below=1.0)
     ] = 0.1,
 ) -> Outcome:
@@ -149,7 +149,7 @@ def snap_through(
         raise ParameterError(
             f"post_length must be at least {3 * height:g} m, three heights, not {post_length:g}."
         )
-    direct, through = plain.followed(arc, first), soft.followed(arc, first)
+    direct, through = plain.followed(arc, step), soft.followed(arc, step)
     limits = [point for point in direct.path.critical if point.kind == "limit"]
     back = np.diff(through.end_down) < 0.0
     return Outcome(

@@ -186,9 +186,9 @@ def stick_slip_cycle(
     motion = periodic_motion(drag.system(), period=drag.period, settle=1, scheme=scheme)
     branch = follow_periodic(
         lambda speed: drag.at(speed).system(),
-        motion,
         belt_speed,
         fastest,
+        first=motion,
         back=min(0.9 * drag.hopf_speed, belt_speed) if drag.hopf_speed > 0.0 else belt_speed,
         step=0.05,
         largest=0.15,

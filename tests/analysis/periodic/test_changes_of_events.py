@@ -43,7 +43,7 @@ def slipped(height, top):
 @pytest.mark.parametrize("start, end", [(0.55, 0.65), (0.65, 0.55)])
 def test_adding_sliding_where_the_second_hump_reaches_the_limit(start, end):
     motion = periodic_motion(two_humps(start), drifting=["x"])
-    branch = follow_periodic(two_humps, motion, start, end, largest=0.2)
+    branch = follow_periodic(two_humps, start, end, first=motion, largest=0.2)
     (found,) = branch.bifurcations
     assert (found.kind, found.contact) == ("adding-sliding", "floor")
     assert found.parameter == pytest.approx(0.6, abs=1e-8)  # c + B − A = 1
@@ -73,7 +73,7 @@ def flight(push):
 
 @pytest.mark.parametrize("start, end", [(0.8, 1.3), (1.3, 0.8)])
 def test_lift_off_where_the_force_reaches_the_weight(start, end):
-    branch = follow_periodic(on_floor, None, start, end, largest=0.2)
+    branch = follow_periodic(on_floor, start, end, largest=0.2)
     (found,) = branch.bifurcations
     assert (found.kind, found.contact) == ("lift-off", "floor")
     assert found.parameter == pytest.approx(1.0, abs=1e-8)
@@ -118,7 +118,7 @@ def test_impact_changes_where_friction_can_hold_the_slip():
     normal = 1.6 * single(HIT).u
     sign = np.sign(speed_along(0.0))
     limit = brentq(lambda mu: sign * speed_along(sign * mu * normal) - mu * normal, 1e-6, 5.0, xtol=1e-14)
-    branch = follow_periodic(grazed, None, 0.5 * limit, 1.5 * limit, largest=0.2)
+    branch = follow_periodic(grazed, 0.5 * limit, 1.5 * limit, largest=0.2)
     (found,) = branch.bifurcations
     assert (found.kind, found.contact) == ("impact changes", "stop")
     assert found.parameter == pytest.approx(limit, abs=1e-8)
@@ -177,7 +177,7 @@ def both_at_once():
 
 
 def test_events_coincide_where_both_ends_arrive_together():
-    branch = follow_periodic(bar, None, 0.1, -0.1, largest=0.1)
+    branch = follow_periodic(bar, 0.1, -0.1, largest=0.1)
     found = branch.named("events coincide")[0]
     assert min(abs(found.parameter - shift) for shift in both_at_once()) < 1e-7
     one, two = found.motion.events

@@ -24,7 +24,7 @@ def speeds(motion):
 @pytest.fixture(scope="module")
 def down():
     """From vibration without impacts through grazing, a fold and a window of doubled period."""
-    return follow_periodic(family(), None, 2.1, 0.9, largest=0.1)
+    return follow_periodic(family(), 2.1, 0.9, largest=0.1)
 
 
 def test_one_branch_through_grazing_and_fold(down):
@@ -121,7 +121,7 @@ def loss_of_symmetry(frequency):
 
 
 def test_loss_of_symmetry_and_the_branch_that_keeps_it():
-    branch = follow_periodic(between_stops, None, 0.8, 0.9, back=0.78, largest=0.1, most=40)
+    branch = follow_periodic(between_stops, 0.8, 0.9, back=0.78, largest=0.1, most=40)
     (found,) = branch.named("branch point")
     assert found.parameter == pytest.approx(brentq(loss_of_symmetry, 0.79, 0.82, xtol=1e-14), abs=1e-7)
     symmetric = branch.switch(found, start=0.75, end=0.85, most=10)
@@ -138,7 +138,7 @@ def test_multipliers_pass_the_circle_where_damping_vanishes():
             [1.0], stiffness=[1.0], damping=[damping], force=Harmonic([1.0], 2.5), contacts=[]
         )
 
-    branch = follow_periodic(swinging, None, 0.2, -0.1, largest=0.2)
+    branch = follow_periodic(swinging, 0.2, -0.1, largest=0.2)
     (found,) = branch.named("Neimark-Sacker")
     assert abs(found.parameter) < 1e-8
     assert np.abs(found.motion.multipliers) == pytest.approx(1.0, abs=1e-8)
@@ -146,7 +146,7 @@ def test_multipliers_pass_the_circle_where_damping_vanishes():
 
 def test_slider_that_begins_to_rest():
     # where the slider turns, spring and load must overcome friction at once, else it rests
-    branch = follow_periodic(lambda limit: driven_slider(0.6, limit), None, 0.3, 0.7, largest=0.1)
+    branch = follow_periodic(lambda limit: driven_slider(0.6, limit), 0.3, 0.7, largest=0.1)
     first = branch.bifurcations[0]
     assert first.kind == "crossing-sliding"
     assert first.contact == "ground"
@@ -173,7 +173,7 @@ def test_impacts_that_do_not_feel_each_other_may_change_their_order():
             contacts=stops,
         )
 
-    branch = follow_periodic(pair, None, 0.8, 1.2, largest=0.1)
+    branch = follow_periodic(pair, 0.8, 1.2, largest=0.1)
     assert branch.bifurcations == ()
     assert branch.ended == "the parameter has reached 1.2"
     order = [[event.contact for event in branch.motions[i].events] for i in (0, -1)]
@@ -194,7 +194,7 @@ def test_interrupted_branches_keep_what_there_is():
         return impact_oscillator(frequency).system()
 
     motion = periodic_motion(impact_oscillator(1.5).system())
-    branch = follow_periodic(counting, motion, 1.5, 1.2)
+    branch = follow_periodic(counting, 1.5, 1.2, first=motion)
     assert "interrupted" in branch.ended
     assert len(branch) >= 2
     assert branch.multipliers.shape == (len(branch), 2)
@@ -209,7 +209,7 @@ def test_progress_counts_motions(monkeypatch):
 
     monkeypatch.setattr(follow, "tally_for", lambda *given: Counting())
     motion = periodic_motion(impact_oscillator(1.5).system())
-    branch = follow_periodic(family(), motion, 1.5, 1.4)
+    branch = follow_periodic(family(), 1.5, 1.4, first=motion)
     assert counts == list(range(2, len(branch) + 1))
 
 
@@ -222,7 +222,7 @@ def test_what_is_said(down):
 
 def test_bad_arguments_are_refused(down):
     with pytest.raises(InvalidModel, match="give a range"):
-        follow_periodic(family(), None, 1.0, 1.0)
+        follow_periodic(family(), 1.0, 1.0)
     with pytest.raises(InvalidModel, match="no other branch begins"):
         down.switch(down.named("fold")[0])
     doubling = down.named("period doubling")[0]
@@ -244,17 +244,17 @@ def test_bad_arguments_are_refused(down):
 )
 def test_wrong_options_are_refused(given, words):
     with pytest.raises(InvalidModel, match=words):
-        follow_periodic(family(), None, 1.5, 1.0, **given)
+        follow_periodic(family(), 1.5, 1.0, **given)
 
 
 def test_motions_of_other_systems_are_refused():
     with pytest.raises(InvalidModel, match="a function parameter → system"):
-        follow_periodic(3.0, None, 1.5, 1.0)
+        follow_periodic(3.0, 1.5, 1.0)
     with pytest.raises(InvalidModel, match="that periodic_motion has found"):
-        follow_periodic(family(), impact_oscillator().system(), 1.5, 1.0)
+        follow_periodic(family(), 1.5, 1.0, first=impact_oscillator().system())
     other = periodic_motion(driven_slider(0.6, 0.3))
     with pytest.raises(InvalidModel, match="has 2 coordinates and 1 contacts, the family has 1 and 1"):
-        follow_periodic(family(), other, 1.5, 1.0)
+        follow_periodic(family(), 1.5, 1.0, first=other)
 
 
 def chain(frequency):
@@ -275,7 +275,7 @@ def chain(frequency):
 @pytest.mark.slow
 def test_200_motions_of_a_chain_with_ten_stops():
     motion = periodic_motion(chain(0.6), settle=12)
-    branch = follow_periodic(chain, motion, 0.6, 0.7, step=0.004, largest=0.004, most=200)
+    branch = follow_periodic(chain, 0.6, 0.7, first=motion, step=0.004, largest=0.004, most=200)
     assert len(branch) == 200
     assert any(speeds(motion) for motion in branch.motions)
     for motion in branch.motions[::50]:

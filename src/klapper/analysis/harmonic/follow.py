@@ -38,13 +38,13 @@ _SMALL = 1e-3  # of the largest motion of a contact: the least one that others a
 
 def follow_harmonic(
     system: LinearSystem | Callable[[float], LinearSystem],
-    begin: float,
+    start: float,
     end: float,
     *,
     harmonics: int = 20,
     order: int = 1,
     period: float | None = None,
-    start: HarmonicResponse | Run | None = None,
+    first: HarmonicResponse | Run | None = None,
     samples: int | None = None,
     step: float = 0.005,
     largest: float = 0.05,
@@ -52,11 +52,11 @@ def follow_harmonic(
     most: int = 1000,
     progress: bool | None = None,
 ) -> HarmonicCurve:
-    """The responses from the frequency ``begin`` on, in the direction of ``end`` [Hz], while it stays between both.
+    """The responses from the frequency ``start`` on, in the direction of ``end`` [Hz], while it stays between both.
 
     ``system``   one system, whose course of forces is played at every frequency; or a function of the frequency [Hz]
                  that returns the system, e.g. with the gyroscopic terms and the unbalance of a speed
-    ``start``    a response near ``begin``, or a run there; this and the other options are those of
+    ``first``    a response near ``start``, or a run there; this and the other options are those of
                  :func:`harmonic_response`
     ``step``     first step, ``largest`` the largest one: in parts of the range of frequencies and of the contact forces
     ``tolerance``  of points, in the same unit
@@ -75,26 +75,26 @@ def follow_harmonic(
     >>> curve.frequencies[[0, -1]].round(9), curve.amplitude("q1").round(9).max()
     (array([0.1, 0.2]), np.float64(0.0))
     """
-    first = number(begin, "begin", "numbers above 0, in Hz", above=0.0)
-    last = number(end, "end", "numbers above 0, in Hz", above=0.0)
-    if first == last:
-        raise InvalidModel(f"begin and end are both {first} Hz; give a range of frequencies.")
+    begins = number(start, "start", "numbers above 0, in Hz", above=0.0)
+    ends = number(end, "end", "numbers above 0, in Hz", above=0.0)
+    if begins == ends:
+        raise InvalidModel(f"start and end are both {begins} Hz; give a range of frequencies.")
     source = source_of(system, period, order)
     turn = 2.0 * np.pi / order
-    balance = balance_of(source, turn * np.sqrt(first * last), harmonics, samples, 1.0)
+    balance = balance_of(source, turn * np.sqrt(begins * ends), harmonics, samples, 1.0)
     if balance.size == 0:
         raise InvalidModel("the system has no contacts; its response is linear. Use harmonic_response.")
-    guess = None if start is None else guess_from(start, balance, turn * first)
-    unknowns = balanced(balance, turn * first, guess)
+    guess = None if first is None else guess_from(first, balance, turn * begins)
+    unknowns = balanced(balance, turn * begins, guess)
 
     walk = _Walk(
         balance,
-        (min(first, last), max(first, last)),
-        np.append(_sizes(balance, (first, np.sqrt(first * last), last)), abs(last - first)),
+        (min(begins, ends), max(begins, ends)),
+        np.append(_sizes(balance, (begins, np.sqrt(begins * ends), ends)), abs(ends - begins)),
         _Options(step, largest, tolerance, most),
     )
     with tally_for(progress, most, "responses") as shown:
-        pieces = walk.go(np.append(unknowns, first), 1.0 if last > first else -1.0, shown)
+        pieces = walk.go(np.append(unknowns, begins), 1.0 if ends > begins else -1.0, shown)
     return HarmonicCurve(balance, joined(pieces))
 
 

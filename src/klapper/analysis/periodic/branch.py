@@ -41,7 +41,7 @@ class Bifurcation:
     >>> def driven(speed):
     ...     force = Harmonic([1.0], speed)
     ...     return LinearSystem([1.0], damping=[1.0], stiffness=[1.0], force=force, contacts=[stop])
-    >>> branch = follow_periodic(driven, None, 1.01, 0.999, step=0.5, largest=1.0, most=4)
+    >>> branch = follow_periodic(driven, 1.01, 0.999, step=0.5, largest=1.0, most=4)
     >>> print(branch.bifurcations[0])
     grazing of stop at 1
     """
@@ -74,7 +74,7 @@ class PeriodicBranch:
     >>> from klapper.analysis import follow_periodic
     >>> from klapper.mechanics import Harmonic, LinearSystem
     >>> driven = lambda speed: LinearSystem([1.0], damping=[1.0], stiffness=[1.0], force=Harmonic([1.0], speed))
-    >>> branch = follow_periodic(driven, None, 1.0, 1.1, step=0.5, largest=1.0)
+    >>> branch = follow_periodic(driven, 1.0, 1.1, step=0.5, largest=1.0)
     >>> bool(abs(abs(branch.multipliers[-1, 0]) - np.exp(-np.pi / 1.1)) < 1e-9), bool(branch.stable.all())
     (True, True)
     """

@@ -1,6 +1,6 @@
 """``follow_periodic``: a branch of periodic motions over a parameter, by pseudo-arclength continuation.
 
-    branch = follow_periodic(lambda frequency: oscillator(frequency), motion, 2.0, 3.0)
+    branch = follow_periodic(lambda frequency: oscillator(frequency), 2.0, 3.0, first=motion)
 
 With the sequence of events kept, the equations are smooth, through folds and also where an impact loses its speed.
 Located on the way: folds and branch points, multipliers that pass −1 or the unit circle, and the place where the
@@ -58,10 +58,10 @@ _ATTEMPTS = 2
 
 def follow_periodic(
     family: Callable[[float], System],
-    motion: PeriodicMotion | None,
     start: float,
     end: float,
     *,
+    first: PeriodicMotion | None = None,
     back: float | None = None,
     period: Callable[[float], float] | None = None,
     step: float = 0.01,
@@ -71,10 +71,10 @@ def follow_periodic(
     scheme: Phased | None = None,
     progress: bool | None = None,
 ) -> PeriodicBranch:
-    """The branch of periodic motions from ``motion`` on, while the parameter stays between ``start`` and ``end``.
+    """The branch of periodic motions from ``first`` on, while the parameter stays between ``start`` and ``end``.
 
     ``family``     parameter → system; all of them with the same coordinates and contacts
-    ``motion``     at the parameter ``start``, where the branch begins; None: the one that :func:`periodic_motion` finds
+    ``first``      the motion at ``start``, where the branch begins; None: the one that :func:`periodic_motion` finds
     ``back``       parameter to which the branch may turn back, beyond ``start``
     ``period``     parameter → period of the forcing [s], where it cannot be read off the system
     ``step``       first step, ``largest`` the largest one: in parts of the range of the parameter and of the size of
@@ -91,27 +91,28 @@ def follow_periodic(
     >>> from klapper.analysis import follow_periodic
     >>> from klapper.mechanics import Harmonic, LinearSystem
     >>> driven = lambda speed: LinearSystem([1.0], damping=[1.0], stiffness=[1.0], force=Harmonic([1.0], speed))
-    >>> branch = follow_periodic(driven, None, 1.0, 2.0, step=0.5, largest=1.0)
+    >>> branch = follow_periodic(driven, 1.0, 2.0, step=0.5, largest=1.0)
     >>> velocity = branch.values(lambda motion: motion.start.velocity[0])
     >>> velocity[0].round(6), (velocity[-1] * 13.0).round(6)
     (np.float64(1.0), np.float64(4.0))
     """
-    first, last = number(start, "start"), number(end, "end")
-    if first == last:
-        raise InvalidModel(f"start and end are both {first:g}; give a range of the parameter.")
-    turned = first if back is None else number(back, "back")
-    options = Options(min(first, last, turned), max(first, last, turned), step, largest, tolerance, most)
+    begins, ends = number(start, "start"), number(end, "end")
+    if begins == ends:
+        raise InvalidModel(f"start and end are both {begins:g}; give a range of the parameter.")
+    turned = begins if back is None else number(back, "back")
+    options = Options(min(begins, ends, turned), max(begins, ends, turned), step, largest, tolerance, most)
     known = Family(family, period)
-    maps, _ = known.at(first)
+    maps, _ = known.at(begins)
     scheme = scheme_for(maps.system) if scheme is None else require_phased(scheme)
+    motion = first
     if motion is None:
-        given = None if period is None else period(first)
+        given = None if period is None else period(begins)
         motion = periodic_motion(maps.system, period=given, scheme=scheme)
     require_motion_of(maps.system, motion)
     turns = 1 if motion.forcing is None else round(motion.period / motion.forcing)
     walk = _Walk(known, turns, options, scheme)
     with tally_for(progress, most, "motions") as shown:
-        walk.go(motion.shooting, np.append(motion.unknowns, first), 1.0 if last > first else -1.0, shown)
+        walk.go(motion.shooting, np.append(motion.unknowns, begins), 1.0 if ends > begins else -1.0, shown)
     return walk.branch()
 
 

@@ -1,4 +1,4 @@
-"""``periodic_motion``: a periodic motion near a guess, by shooting.
+"""``periodic_motion``: a periodic motion near a start, by shooting.
 
     motion = periodic_motion(system)
 
@@ -40,7 +40,7 @@ _CLOSED = 1e-6  # misses by integration up to which a motion counts as the one t
 
 
 class NoPeriodicMotion(RuntimeError):
-    """No periodic motion was found near the guess; the text says why, and what to try.
+    """No periodic motion was found near the start; the text says why, and what to try.
 
     >>> from klapper.analysis import periodic_motion
     >>> from klapper.mechanics import LinearSystem
@@ -54,7 +54,7 @@ class NoPeriodicMotion(RuntimeError):
 
 def periodic_motion(
     system: System,
-    guess: Any = None,
+    start: Any = None,
     *,
     period: float | None = None,
     order: int = 1,
@@ -65,13 +65,13 @@ def periodic_motion(
 ) -> PeriodicMotion:
     """A periodic motion of ``system``.
 
-    ``guess``      a state to begin with: a :class:`~klapper.mechanics.State`, a motion or a run (its last state);
+    ``start``      a state to begin with: a :class:`~klapper.mechanics.State`, a motion or a run (its last state);
                    default: the start of the system
     ``period``     [s]: of the forcing, where it cannot be read off the system. Where nothing depends on time: about the
                    period of the motion, which is found
     ``order``      periods of the forcing in one period of the motion
-    ``settle``     periods that are simulated first; default 20 without a guess, none with one. A motion that repels is
-                   found only from a guess nearby
+    ``settle``     periods that are simulated first; default 20 without a start, none with one. A motion that repels is
+                   found only from a start nearby
     ``drifting``   names of coordinates that need not return, since nothing depends on them: the motion goes on in them
                    by the same :attr:`~PeriodicMotion.drift` in every period
     ``scheme``     PiecewiseExact or EventDriven with Newton's law of impact; default: the first one if it can treat the
@@ -103,8 +103,8 @@ def periodic_motion(
     )
     close = number(tolerance, "tolerance", "numbers above 0", above=0.0)
     search = MotionSearch(system, scheme, forcing, length, close, drifting_numbers(system, drifting))
-    begin = _state(guess, system)
-    rounds = (20 if guess is None else 0) if settle is None else settle
+    begin = _state(start, system)
+    rounds = (20 if start is None else 0) if settle is None else settle
     if not (isinstance(rounds, int | np.integer) and rounds >= 0):
         raise InvalidModel(f"settle is {settle!r}; allowed are whole numbers of periods from 0 on.")
     return search.found(search.settled(begin, int(rounds)))
@@ -129,17 +129,17 @@ def _forcing(system: System, period: float | None) -> float | None:
     return given
 
 
-def _state(guess: Any, system: System) -> State:
-    if guess is None:
+def _state(start: Any, system: System) -> State:
+    if start is None:
         return system.start
-    if isinstance(guess, State):
-        return guess
-    if isinstance(guess, PeriodicMotion):
-        return guess.start
-    if hasattr(guess, "final"):
-        time, position, velocity = guess.final
+    if isinstance(start, State):
+        return start
+    if isinstance(start, PeriodicMotion):
+        return start.start
+    if hasattr(start, "final"):
+        time, position, velocity = start.final
         return State(time, position, velocity)
-    raise InvalidModel(f"guess is {guess!r}; give a State, a periodic motion or a run.")
+    raise InvalidModel(f"start is {start!r}; give a State, a periodic motion or a run.")
 
 
 class MotionSearch:
@@ -180,8 +180,8 @@ class MotionSearch:
                 why = str(error)
             state = self._shifted(self._end(state, self.period))
         raise NoPeriodicMotion(
-            f"No periodic motion of '{self.system.name}' was found near the guess in {attempts} attempts: {why}. Give "
-            f"a better guess, another order, or simulate longer first (settle)."
+            f"No periodic motion of '{self.system.name}' was found near the start in {attempts} attempts: {why}. Give "
+            f"a better start, another order, or simulate longer first (settle)."
         )
 
     def _shortest(self, motion: PeriodicMotion) -> PeriodicMotion:

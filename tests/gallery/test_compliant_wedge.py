@@ -7,8 +7,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from klapper.gallery import find
+from klapper.gallery._compliant_wedge import Wedge
 from klapper.gallery._sliding_flow import SlidingFlow
-from klapper.gallery.compliant_wedge import Wedge
 from klapper.gallery.parameter import ParameterError
 from klapper.gallery.wedge_stability import wedge
 from klapper.gallery.wedged_disc import Disc

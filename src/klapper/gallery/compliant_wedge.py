@@ -12,130 +12,23 @@ As long as the disc turns faster than its centre moves, both contacts slide in o
 linear from switch to switch and is computed exactly; the senses are checked. The limit cycle is found by
 following the motion, and polished by Newton's method on its return map."""
 
-from dataclasses import dataclass
-from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
+from klapper.gallery._compliant_wedge import BLOCK, Wedge
+from klapper.gallery._compliant_wedge_figures import drawings
 from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, example
-from klapper.gallery.wedge_stability import closed_form, judge, require_turning, wedge
+from klapper.gallery.wedge_stability import judge, require_turning
 from klapper.gallery.wedged_disc import Disc
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from klapper.analysis.attractor import Attractor
-    from klapper.analysis.sliding_stability import SlidingStability
-    from klapper.gallery._sliding_flow import FlowTrajectory, SlidingFlow
+    from klapper.gallery._sliding_flow import FlowTrajectory
     from klapper.mechanics import State
-    from klapper.results import Run
 
-BLOCK = 2.0  # s between two looks at the motion
-SETTLED = 1e-2  # return points that repeat to this accuracy are handed to Newton's method
 BORDER = 0.01  # relative distance from cot α below which nothing settles in a reasonable time
 PRINTED = {"mu": (0.95, 1.05), "force": (9.81, 98.1), "alpha": np.pi / 4, "stiffness": 1e5, "damping": 0.5}
-
-
-@dataclass(frozen=True)
-class Wedge:
-    """A disc that turns in a compliant wedge."""
-
-    disc: Disc
-    stiffness: float
-    damping: float
-
-    @property
-    def stable(self) -> bool:
-        return self.disc.mu * np.tan(self.disc.alpha) < 1.0
-
-    @property
-    def loaded(self) -> int:
-        """The number of the more loaded contact."""
-        return 0 if self.disc.moment < 0.0 else 1
-
-    @property
-    def resting_penetrations(self) -> np.ndarray:
-        """(2,) [m] of the disc that turns in place, in closed form."""
-        return self.disc.turning_forces()[0::2] / self.stiffness
-
-    @property
-    def eigenvalues(self) -> np.ndarray:
-        """s (4,) [1/s] in closed form: D = (d/c) K, so s² + (d/c) κ s + κ = 0 with κ = −s² of (5.31)."""
-        squares = -closed_form(self.disc, np.sqrt(self.stiffness / self.disc.mass))
-        ratio = self.damping / self.stiffness
-        return np.concatenate([np.roots([1.0, ratio * kappa, kappa]) for kappa in squares])
-
-    @cached_property
-    def judged(self) -> "SlidingStability":
-        return judge(self.disc, self.stiffness, self.damping)
-
-    @cached_property
-    def flow(self) -> "SlidingFlow":
-        """The motion of the centre; the rotation does not act on it."""
-        from klapper.gallery._sliding_flow import SlidingFlow
-        from klapper.mechanics.compliance import CompliantNormal
-
-        law = CompliantNormal(self.stiffness, self.damping)
-        return SlidingFlow(wedge(self.disc), law, (0.0, 0.0, np.sign(self.disc.moment)), (0, 1))
-
-    @property
-    def touching(self) -> "State":
-        """The centre at rest, where the disc touches both walls."""
-        from klapper.mechanics import State
-
-        return State(0.0, np.zeros(2), np.zeros(2))
-
-    def pushed(self, push: float) -> "State":
-        """The disc turning in place, its centre pushed away from the more loaded wall with ``push`` [m/s]."""
-        from klapper.mechanics import State
-
-        normals = np.array([[0.0, 1.0], [np.sin(self.disc.alpha), -np.cos(self.disc.alpha)]])
-        return State(0.0, self.judged.sliding.position[:2], push * normals[self.loaded])
-
-    def by_regularised(self, start: "State", speed: float, duration: float) -> "Run":
-        """The same motion, rotation included, by the general scheme for compliant contacts."""
-        from klapper.mechanics.compliance import CompliantNormal
-        from klapper.schemes.regularised import Regularised
-        from klapper.simulate import simulate
-
-        system = wedge(self.disc, speed=speed, centre=start.position, rate=start.velocity)
-        scheme = Regularised(CompliantNormal(self.stiffness, self.damping))
-        return simulate(system, duration, scheme, progress=False)
-
-    def measured_rates(self) -> np.ndarray:
-        """Growth (2,) [1/s] of the two oscillations, from a motion near steady sliding: how fast its parts in the two
-        eigenspaces grow, the faster first."""
-        from klapper.mechanics import State
-
-        rest = np.concatenate([self.judged.sliding.position[:2], np.zeros(2)])
-        size = 1e-6 * np.abs(rest).max()
-        duration = 3.0 / max(np.abs(self.judged.eigenvalues.real).max(), 1.0)
-        motion = self.flow.advance(State(0.0, rest[:2] + size * np.array([1.0, 0.3]), rest[2:]), duration)
-        values, left = np.linalg.eig(self.flow.pressed_matrix.T)
-        chosen = np.flatnonzero(values.imag > 0.0)
-        states = np.hstack([motion.position, motion.velocity])[[0, -1]] - rest
-        parts = np.abs(states @ left[:, chosen])
-        return np.sort(np.log(parts[1] / parts[0]) / duration)[::-1]
-
-    def attractor(self, start: "State", patience: float) -> "Attractor":
-        from klapper.analysis.attractor import find_attractor
-        from klapper.analysis.poincare_section import PoincareSection
-
-        below = self.judged.sliding.gap[self.loaded]
-        flow = self.flow
-        return find_attractor(
-            flow.advance,
-            start,
-            section=PoincareSection(lambda t, q, v: flow.gaps(q)[:, self.loaded] - below, rising=False),
-            block=BLOCK,
-            patience=patience,
-            tolerance=SETTLED if not self.stable else 1e-9,
-            quantities={
-                "loaded": lambda t, q, v: flow.gaps(q)[:, self.loaded],
-                "other": lambda t, q, v: flow.gaps(q)[:, 1 - self.loaded],
-            },
-        )
 
 
 @example("compliant-wedge", source="Waltersberger (2007), Example 5.6, Figs. 5.17-5.19")
@@ -234,7 +127,7 @@ def compliant_wedge(
             },
             "uniqueness": "with compliant walls the motion is unique; between rigid walls it need not be",
         },
-        figures=_figures(wedges, motions, ends),
+        figures=drawings(wedges, motions, ends),
     )
 
 
@@ -483,106 +376,3 @@ def _beginning_check(one: Wedge) -> Check:
         tolerance=np.array([1e-7, 5e-8, 1e-7, 1e-8]),
         source="Runge-Kutta with steps of 2e-7 … 2e-5 s, the first four digits of which agree",
     )
-
-
-def _figures(
-    wedges: "list[list[Wedge]]", motions: "list[list[FlowTrajectory]]", ends: "list[Attractor]"
-) -> dict[str, Any]:
-    figures: dict[str, Any] = {}
-    for row, motion, end in zip(wedges, motions, ends, strict=True):
-        name = f"{row[0].disc.mu:g}".replace(".", "-")
-        figures[f"motion-{name}"] = partial(_draw_motion, row=row, motion=motion)
-        if end.kind == "periodic":
-            begin = _first_state(motion[0])
-            figures[f"limit-cycle-{name}"] = partial(_draw_cycle, one=row[0], end=end)
-            figures[f"approach-{name}"] = partial(_draw_approach, one=row[0], end=end, begin=begin)
-    return figures
-
-
-def _first_state(motion: "FlowTrajectory") -> "State":
-    from klapper.mechanics import State
-
-    return State(float(motion.time[0]), motion.position[0], motion.velocity[0])
-
-
-def _draw_motion(figure: "Figure", *, row: "list[Wedge]", motion: "list[FlowTrajectory]") -> None:
-    """Height of the centre above wall 1, from where the disc touches it, under both forces: above zero the contact is
-    open. Right: the beginning. Dashed: the disc turns in place."""
-    from klapper.gallery._sketch import BLUE, DARK, ORANGE
-
-    figure.set_size_inches(9.0, 5.2)
-    panels = figure.subplots(2, 2, width_ratios=[1.5, 1.0], sharey="row")
-    for (whole, beginning), one, path, color in zip(panels, row, motion, (BLUE, ORANGE), strict=True):
-        height = 1e3 * path.position[:, 1]
-        start = path.time <= 0.25
-        whole.plot(path.time, height, color=color, linewidth=0.3, rasterized=True)
-        beginning.plot(path.time[start], height[start], color=color, linewidth=1.0)
-        for axes in (whole, beginning):
-            axes.axhline(-1e3 * one.resting_penetrations[0], color=DARK, linewidth=1.0, linestyle="--")
-            axes.axhline(0.0, color=DARK, linewidth=0.8)
-        whole.set(ylabel="height / mm", xlim=(0.0, path.time[-1]))
-        whole.set_title(f"μ = {one.disc.mu:g}, f = {one.disc.force:g} N")
-        beginning.set(xlim=(0.0, 0.25))
-    for axes in panels[1]:
-        axes.set_xlabel("time / s")
-    panels[0, 1].set_title("the beginning; dashed: turning in place", fontsize=10)
-
-
-def _draw_cycle(figure: "Figure", *, one: Wedge, end: "Attractor") -> None:
-    """The limit cycle. Left: phase portrait of the height above wall 1; right: path of the centre, with the
-    walls at the places where the disc just touches them. Orange: one contact is open; blue: both press."""
-    from klapper.gallery._sketch import BLUE, DARK, GREY, ORANGE
-
-    figure.set_size_inches(9.0, 4.2)
-    portrait, path = figure.subplots(1, 2)
-    cycle = end.cycle
-    gaps = one.flow.gaps(cycle.position)
-    opened = np.where((gaps >= 0.0).any(axis=1), 1.0, np.nan)
-    x, y = 1e3 * cycle.position.T
-    portrait.plot(y, cycle.velocity[:, 1], color=BLUE)
-    portrait.plot(opened * y, cycle.velocity[:, 1], color=ORANGE, linewidth=2.4)
-    portrait.axvline(0.0, color=GREY, linewidth=1.0)
-    portrait.set(xlabel="height above wall 1 / mm", ylabel="its rate / (m/s)")
-    portrait.set_title(f"μ = {one.disc.mu:g}: period {1e3 * end.period:.5g} ms")
-    path.plot(x, y, color=BLUE)
-    path.plot(opened * x, y, color=ORANGE, linewidth=2.4)
-    limits = path.get_xlim(), path.get_ylim()
-    across = np.array([-1.0, 1.0])
-    path.axhline(0.0, color=GREY, linewidth=1.0)
-    path.plot(across, np.tan(one.disc.alpha) * across, color=GREY, linewidth=1.0)
-    rest = 1e3 * one.judged.sliding.position[:2]
-    path.plot(*rest, "+", color=DARK, markersize=10)
-    path.annotate("turning in place", rest, (-8, 4), textcoords="offset points", ha="right")
-    path.set(
-        xlim=limits[0], ylim=limits[1], xlabel="centre along wall 1 / mm", ylabel="centre above wall 1 / mm"
-    )
-    path.set_title("Path of the centre")
-
-
-def _draw_approach(figure: "Figure", *, one: Wedge, end: "Attractor", begin: "State") -> None:
-    """Return points: the motion whenever the more loaded contact passes its rest inwards. Left: the less loaded
-    gap over time; right: in the section, coloured by time, with the fixed point of the return map. The points turn
-    about it and come nearer slowly, as its multipliers say: a complex pair close to the unit circle."""
-    from klapper.analysis.poincare_section import PoincareSection
-    from klapper.gallery._sketch import BLUE, ORANGE
-
-    figure.set_size_inches(9.0, 4.2)
-    over_time, section = figure.subplots(1, 2, width_ratios=[1.5, 1.0])
-    flow, loaded = one.flow, one.loaded
-    below = one.judged.sliding.gap[loaded]
-    surface = PoincareSection(lambda t, q, v: flow.gaps(q)[:, loaded] - below, rising=False)
-    points = surface.returns(flow.advance(begin, min(end.time, 60.0)))
-    fixed = surface.returns(end.cycle)
-    gap, rate = (
-        1e6 * flow.gaps(points.position)[:, 1 - loaded],
-        flow.gaps(points.velocity)[:, loaded],
-    )
-    target = 1e6 * flow.gaps(fixed.position)[0, 1 - loaded], flow.gaps(fixed.velocity)[0, loaded]
-    over_time.plot(points.time, gap, ".", markersize=2.0, color=BLUE)
-    over_time.axhline(target[0], color=ORANGE)
-    over_time.set(xlabel="time / s", ylabel="less loaded gap / µm", title="Returns to the section")
-    shown = section.scatter(gap, rate, c=points.time, s=4, cmap="cividis")
-    section.plot(*target, "+", color=ORANGE, markersize=14, markeredgewidth=2.0)
-    section.set(xlabel="less loaded gap / µm", ylabel="rate of the more loaded gap / (m/s)")
-    section.set_title("Poincaré section")
-    figure.colorbar(shown, ax=section, label="time / s")

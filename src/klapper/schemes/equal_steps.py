@@ -1,4 +1,4 @@
-"""Steps of equal length h: how many there are, and when each ends.
+"""Schemes with steps of equal length h: how many there are, and when each ends.
 
     t_k = t_0 + k h
 
@@ -7,17 +7,26 @@ Times follow from the counter and not from sums, so that the clock does not drif
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Self
+
 import numpy as np
 
 from klapper.mechanics.system import System
-from klapper.schemes.base import Snapshot
+from klapper.schemes.base import Scheme, Snapshot
 
 
-def steps_until(system: System, until: float, h: float) -> int:
-    """Number of steps of h [s] from the start of a system to the time ``until`` [s]: at least one."""
-    return max(int(np.ceil((until - system.start.time) / h - 1e-6)), 1)
+class EqualSteps(Scheme):
+    """What schemes with a ``step_size`` h [s] share; those that inherit it are dataclasses with that field."""
 
+    step_size: float
 
-def end_of_step(system: System, before: Snapshot, h: float) -> float:
-    """Time [s] at the end of the step of h [s] that begins with ``before``."""
-    return float(system.start.time + (before.step + 1) * h)
+    def steps(self, system: System, until: float) -> int | None:
+        return max(int(np.ceil((until - system.start.time) / self.step_size - 1e-6)), 1)
+
+    def end_of_step(self, system: System, before: Snapshot) -> float:
+        """Time [s] at the end of the step that begins with ``before``."""
+        return float(system.start.time + (before.step + 1) * self.step_size)
+
+    def refined(self, factor: float) -> Self:
+        return replace(self, step_size=self.step_size / factor)  # type: ignore[type-var]

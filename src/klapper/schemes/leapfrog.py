@@ -12,7 +12,7 @@ impacts it is known as CD-Lagrange, Fekak, Brun, Gravouil & Depale, Comput. Mech
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
@@ -21,14 +21,15 @@ from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.options import Option
 from klapper.mechanics.system import System, Tangents
-from klapper.schemes.base import Scheme, Snapshot, Step, registered
+from klapper.schemes.base import Snapshot, Step, registered
+from klapper.schemes.equal_steps import EqualSteps
 from klapper.schemes.moreau import Moreau
 from klapper.schemes.stable_step import stable_step
 
 
 @registered
 @dataclass(frozen=True)
-class Leapfrog(Scheme):
+class Leapfrog(EqualSteps):
     """Explicit steps with rigid contact, friction and impact.
 
         M (v⁺ − v) = h f(q + h/2 v) + J Λ,   0 ≤ Λ_N ⟂ v_N⁺ + ε v_N⁻ ≥ 0,   q⁺ = q + h/2 (v + v⁺)
@@ -67,15 +68,9 @@ class Leapfrog(Scheme):
             )
         return start
 
-    def steps(self, system: System, until: float) -> int | None:
-        return self._moreau.steps(system, until)
-
     def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
         explicit: Any = _Explicit(system)
         return self._moreau.step(explicit, snapshot, until)
-
-    def refined(self, factor: float) -> Leapfrog:
-        return replace(self, step_size=self.step_size / factor)
 
     @property
     def settings(self) -> dict[str, Any]:

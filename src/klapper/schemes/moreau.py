@@ -23,17 +23,16 @@ import numpy as np
 from klapper.complementarity import SOLVERS, ComplementarityError
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System, Tangents
-from klapper.schemes.adaptive_step import joined
-from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, Stretch, registered, snapshot_at_start
+from klapper.schemes.adaptive_step import AccurateSteps, joined
+from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch, registered, snapshot_at_start
 from klapper.schemes.energy import spring_energy
-from klapper.schemes.equal_steps import end_of_step, steps_until
 from klapper.schemes.mobility import Inverse
 from klapper.schemes.moreau_step import MoreauStep
 
 
 @registered
 @dataclass(frozen=True)
-class Moreau(Scheme):
+class Moreau(AccurateSteps):
     """θ time stepping with contact, friction and impact.
 
         M̂ (v⁺ − v) = h f̂ + J Λ,   0 ≤ Λ_N ⟂ v_N⁺ + ε v_N⁻ ≥ 0,   q⁺ = q + h ((1 − θ) v + θ v⁺)       (4.12), (4.13)
@@ -114,11 +113,6 @@ class Moreau(Scheme):
             )
         return replace(snapshot_at_start(system), memory=np.array([self.step_size, self.step_size]))
 
-    def steps(self, system: System, until: float) -> int | None:
-        if self.accuracy is not None:
-            return None
-        return steps_until(system, until, self.step_size)
-
     def stretch(self, system: System) -> Stretch | None:
         if not self.compiled or self.accuracy is not None or self.impact is not None or self.projection:
             return None
@@ -151,15 +145,11 @@ class Moreau(Scheme):
         """½ λᵀ C λ of contact compliance: it depends on forces, which are the scheme's, and not on positions."""
         return spring_energy(system, snapshot.contact, snapshot.impulse, snapshot.memory[-1])
 
-    def refined(self, factor: float) -> Moreau:
-        accuracy = None if self.accuracy is None else self.accuracy / factor
-        return replace(self, step_size=self.step_size / factor, accuracy=accuracy)
-
     def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
         if self.accuracy is not None:
             return self._adaptive_step(system, snapshot, until)
         done = self._fixed_step(system, snapshot, self.step_size)
-        time = end_of_step(system, snapshot, self.step_size)
+        time = self.end_of_step(system, snapshot)
         return replace(done, after=replace(done.after, time=time))
 
     def _adaptive_step(self, system: System, snapshot: Snapshot, until: float) -> Step:

@@ -21,8 +21,8 @@ import numpy as np
 from klapper.mechanics.arguments import finite, number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
-from klapper.schemes.base import Scheme, Snapshot, Step, StepFailed, snapshot_at_start
-from klapper.schemes.equal_steps import steps_until
+from klapper.schemes.base import Snapshot, Step, StepFailed, snapshot_at_start
+from klapper.schemes.equal_steps import EqualSteps
 from klapper.schemes.friction_strategies import strategy_of
 from klapper.schemes.nested_iteration import Counter, Diverged, IterationLog, Limits
 from klapper.schemes.nested_step import NestedStep
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class NestedProx(Scheme):
+class NestedProx(EqualSteps):
     """Time stepping by nested prox iterations, for contacts in the plane.
 
     ``step_size``        Δt [s]
@@ -166,9 +166,6 @@ class NestedProx(Scheme):
                     f"{argument} has {len(given)} entries, but '{system.name}' has {count} contacts."
                 )
 
-    def steps(self, system: System, until: float) -> int:
-        return steps_until(system, until, self.step_size)
-
     def stretch(self, system: System) -> BlockStretch | None:
         if not self.compiled or not hasattr(system, "block_form"):
             return None
@@ -196,9 +193,6 @@ class NestedProx(Scheme):
                 f"or a larger force_tolerance, begin with start='previous', or take another friction strategy; if the "
                 f"forces are stiff, a smaller step than {self.step_size:g} s or integrator='implicit'."
             ) from None
-
-    def refined(self, factor: float) -> NestedProx:
-        return replace(self, step_size=self.step_size / factor)
 
     @property
     def settings(self) -> dict[str, Any]:

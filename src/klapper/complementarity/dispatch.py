@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from klapper.complementarity.active_set import ActiveSet, is_symmetric
+from klapper.complementarity.active_set import ActiveSet
 from klapper.complementarity.admm import Admm
 from klapper.complementarity.checking import as_vector, require_tolerance
 from klapper.complementarity.convert import as_linear, balance_loads, is_linear
@@ -65,7 +65,10 @@ def solve(
             if quick is not None:
                 return quick
         return _solve_in_turn(problem, guess, tolerance)
-    return _solve_by(problem, _named(solver), guess, tolerance, ())
+    chosen = _named(solver)
+    if obstacle := chosen.obstacle(problem):
+        raise NotApplicable(obstacle)
+    return _solve_by(problem, chosen, guess, tolerance, ())
 
 
 def _compiled(problem: Any, guess: np.ndarray | None, tolerance: float) -> Solution[Any] | None:
@@ -86,9 +89,7 @@ def _compiled(problem: Any, guess: np.ndarray | None, tolerance: float) -> Solut
 def _solve_by(
     problem: P, solver: Solver, guess: np.ndarray | None, tolerance: float, attempts: tuple[Attempt, ...]
 ) -> Solution[P]:
-    obstacle = solver.obstacle(problem)
-    if obstacle:
-        raise NotApplicable(obstacle, attempts)
+    """The answer of a solver that can treat the problem, measured against it."""
     if problem.size == 0:
         return Solution(problem, np.empty(0), (*attempts, Attempt(solver.name, "solved")))
     balanced = balance_loads(problem) if isinstance(problem, FrictionalContact) else None
@@ -114,6 +115,8 @@ def _solve_by(
 def _solve_in_turn(problem: P, guess: np.ndarray | None, tolerance: float) -> Solution[P]:
     attempts: tuple[Attempt, ...] = ()
     for solver in _candidates(problem):
+        if solver.obstacle(problem):
+            continue
         try:
             return _solve_by(problem, solver, guess, tolerance, attempts)
         except NoSolution:
@@ -132,7 +135,7 @@ def _solve_in_turn(problem: P, guess: np.ndarray | None, tolerance: float) -> So
 
 
 def _candidates(problem: Any) -> Iterator[Solver]:
-    """Solvers in the order in which they are worth trying."""
+    """Solvers in the order in which they are worth trying, those among them that cannot treat the problem too."""
     if isinstance(problem, FrictionalContact) and isinstance(problem.delassus, LinearOperator):
         yield Prox()
         return
@@ -147,23 +150,19 @@ def _candidates(problem: Any) -> Iterator[Solver]:
         yield SemismoothNewton()
         return
     if problem.size <= COMPILED_SIZE:
-        linear = as_linear(problem).problem
-        if is_symmetric(linear.matrix):
-            yield ActiveSet()
+        yield ActiveSet()
         yield Lemke()
         combinations = count_combinations(problem) or np.inf
         if combinations <= FEW_COMBINATIONS:
             yield Enumeration()
             yield SemismoothNewton()
             return
-        for covering in _other_coverings(linear.size):
+        for covering in _other_coverings(as_linear(problem).problem.size):
             yield Lemke(covering=covering)
         yield SemismoothNewton()
-        if not Enumeration().obstacle(problem):
-            yield Enumeration()
+        yield Enumeration()
     else:
-        if not GaussSeidel().obstacle(problem):
-            yield GaussSeidel(max_sweeps=500)
+        yield GaussSeidel(max_sweeps=500)
         yield SemismoothNewton()
         yield Lemke()
 

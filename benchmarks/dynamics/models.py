@@ -161,7 +161,7 @@ class ImpactingBar:
     """A bar of two-node elements with lumped mass hits a rigid wall with its node 0.
 
     All nodes move with −speed and node 0 touches the wall at time zero. Exact for the continuum: the force is
-    ρ c A v₀ for the time 2 L/c, then the bar flies back with v₀. length [m]; young [Pa]; density [kg/m³];
+    ρ c A v₀ for the time 2 L/c, then the bar flies back with v₀. length [m]; young [N/m²]; density [kg/m³];
     area [m²]; speed v₀ [m/s]; courant: step as a part of the time in which a wave crosses one element;
     travels: end of the run in units of L/c.
     """

@@ -13,9 +13,9 @@ from klapper.scenario.values import Choice, Either, Number, Several, Text, Whole
 
 MATERIAL = Table(
     {
-        "young": needed(POSITIVE, "Young's modulus E", "Pa"),
+        "young": needed(POSITIVE, "Young's modulus E", "N/m²"),
         "density": needed(POSITIVE, "density ρ", "kg/m³"),
-        "shear": Field(POSITIVE, "shear modulus G, needed where shear or torsion deform", "Pa"),
+        "shear": Field(POSITIVE, "shear modulus G, needed where shear or torsion deform", "N/m²"),
     },
     "a linear elastic material",
 )

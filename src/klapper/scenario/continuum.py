@@ -17,7 +17,7 @@ MOST_CELLS = 200_000
 _CELLS = Several(Whole(at_least=1, at_most=10_000))
 _ELEMENT = Field(Choice(SOLIDS), "element", default="quad4")
 _ELASTIC = {
-    "young": needed(POSITIVE, "Young's modulus at small strains", "Pa"),
+    "young": needed(POSITIVE, "Young's modulus at small strains", "N/m²"),
     "poisson": needed(Number(above=-1.0, below=0.5), "Poisson's ratio at small strains"),
 }
 _BODY = needed(Text(), "name of a solid")
@@ -134,7 +134,7 @@ PARTS: Parts = {
                     {
                         "body": _BODY,
                         "surface": _SURFACE,
-                        "traction": needed(signal(NUMBERS), "dead load per area", "Pa"),
+                        "traction": needed(signal(NUMBERS), "dead load per area", "N/m²"),
                     }
                 ),
                 "node-force": Table(
@@ -148,7 +148,7 @@ PARTS: Parts = {
                     {
                         "body": _BODY,
                         "surface": _SURFACE,
-                        "pressure": needed(signal(Number()), "pressure inwards", "Pa"),
+                        "pressure": needed(signal(Number()), "pressure inwards", "N/m²"),
                     }
                 ),
                 "torque": Table(

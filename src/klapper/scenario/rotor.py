@@ -70,7 +70,7 @@ ROTOR = Kind(
         "height": needed(POSITIVE, "height a in direction 1", "m"),
         "width": needed(POSITIVE, "width b in direction 2", "m"),
         "depth": needed(POSITIVE, "thickness h of lamina 3", "m"),
-        "young": needed(POSITIVE, "Young's modulus E", "Pa"),
+        "young": needed(POSITIVE, "Young's modulus E", "N/m²"),
         "density": needed(POSITIVE, "density ρ", "kg/m³"),
         "coupling": Field(Truth(), "whether turning tips move the laminae lengthwise", default=True),
         "centre": Field(POSITIVE, "middle of the delamination; that of the beam if not given", "m"),

@@ -37,7 +37,7 @@ class DelaminatedBeam:
     ``length``        L; ``height`` a in direction 1, ``width`` b in direction 2
     ``delamination``  L₂, its length; centred, or at ``centre`` [m] from the left support
     ``depth``         h, thickness of lamina 3, on the side of negative direction 1
-    ``young``         E [Pa]; ``density`` ρ [kg/m³]
+    ``young``         E [N/m²]; ``density`` ρ [kg/m³]
     ``coupling``      whether turning tips move the laminae lengthwise, (5.143)–(5.146); without it f₁ is too low
 
     >>> beam = DelaminatedBeam(1.0, 0.6, 0.01, 0.01, 0.0075, 210e9, 7500.0)
@@ -347,6 +347,6 @@ _POSITIVE = {
     "height": "m",
     "width": "m",
     "depth": "m",
-    "young": "Pa",
+    "young": "N/m²",
     "density": "kg/m³",
 }

@@ -12,7 +12,7 @@ from klapper.mechanics.arguments import number
 class Material:
     """What a structure is made of.
 
-    ``young`` E [Pa], ``density`` ρ [kg/m³], and ``shear`` G [Pa], needed where shear or torsion deform.
+    ``young`` E [N/m²], ``density`` ρ [kg/m³], and ``shear`` G [N/m²], needed where shear or torsion deform.
 
     G = E/(2 (1 + ν)):
 
@@ -25,10 +25,10 @@ class Material:
     shear: float | None = None
 
     def __post_init__(self) -> None:
-        number(self.young, "young", "numbers above 0, in Pa", above=0.0)
+        number(self.young, "young", "numbers above 0, in N/m²", above=0.0)
         number(self.density, "density", "numbers above 0, in kg/m³", above=0.0)
         if self.shear is not None:
-            number(self.shear, "shear", "numbers above 0, in Pa, or None", above=0.0)
+            number(self.shear, "shear", "numbers above 0, in N/m², or None", above=0.0)
 
     @classmethod
     def isotropic(cls, young: float, poisson: float, density: float) -> Material:
@@ -38,7 +38,7 @@ class Material:
         return cls(young, density, young / (2 * (1 + poisson)))
 
     def shear_modulus(self, purpose: str) -> float:
-        """G [Pa], refused with the purpose if it was not given."""
+        """G [N/m²], refused with the purpose if it was not given."""
         if self.shear is None:
             raise InvalidModel(
                 f"the material has no shear modulus, but {purpose} needs one; give Material(shear=…)."

@@ -15,6 +15,7 @@ from klapper.analysis.shaken_incline import stationary_drift
 from klapper.gallery._compliant_wedge import Wedge
 from klapper.gallery._rotor import Shaft
 from klapper.gallery._sliding_flow import SlidingFlow
+from klapper.gallery._woodpecker import START, Toy
 from klapper.gallery.belt_oscillator import Belt
 from klapper.gallery.forced_delamination import Shaken
 from klapper.gallery.mode_coupling import Slider
@@ -22,7 +23,6 @@ from klapper.gallery.rotor_clatter import settled
 from klapper.gallery.validity_limit import ELEMENTS
 from klapper.gallery.validity_limit import Shaken as ShakenBeam
 from klapper.gallery.wedged_disc import Disc
-from klapper.gallery.woodpecker import START, Toy
 from klapper.mechanics import FrictionElement, Harmonic, LinearSystem, State
 from klapper.mechanics.compliance import CompliantNormal
 from klapper.schemes.regularised import Regularised

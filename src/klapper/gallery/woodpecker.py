@@ -13,191 +13,25 @@ there is no restitution along the pole. The published start leads to a cycle of 
 start = −0.4, 0, 0, leads the same toy to another cycle, of two unequal swings.
 """
 
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
+from klapper.gallery._woodpecker import START, Cycles, Toy
+from klapper.gallery._woodpecker_figures import (
+    draw_cycle,
+    draw_forces,
+    draw_motion,
+    draw_phases,
+    draw_sections,
+    draw_states,
+    scene,
+)
 from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, example
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from klapper.mechanics import LinearSystem
-    from klapper.report import Scene
     from klapper.results import Run
-
-CONTACTS = ("beak", "lower edge", "upper edge")
-START = (-0.2788, -7.4583, -0.3411)  # φ_S, φ̇_S, ẏ of the published simulations [rad, rad/s, m/s]
-SETTLED = 0.02  # change of the speeds at the section from period to period, as a share of the greatest speed
-MOST_SWINGS = 6  # of a period
-
-
-@dataclass(frozen=True)
-class Toy:
-    """Masses [kg], inertias [kg m²] and lengths [m] of sleeve (M), bird (S) and pole, named as in the formulas."""
-
-    m_M: float = 0.0003
-    J_M: float = 5.0e-9
-    m_S: float = 0.0045
-    J_S: float = 7.0e-7
-    c: float = 0.0056
-    r_0: float = 0.0025
-    r_M: float = 0.0031
-    h_M: float = 0.0058
-    l_M: float = 0.010
-    l_G: float = 0.015
-    h_S: float = 0.02
-    l_S: float = 0.0201
-    mu: float = 0.3
-    restitution: float = 0.5
-    gravity: float = 9.81
-
-    @property
-    def mass(self) -> np.ndarray:
-        """M (3, 3)."""
-        arms = np.array([1.0, self.l_M, self.l_G])  # how far the bird rises with y, φ_M and φ_S
-        return np.diag([self.m_M, self.J_M, self.J_S]) + self.m_S * np.outer(arms, arms)
-
-    @property
-    def stiffness(self) -> np.ndarray:
-        """K (3, 3) of the spring between sleeve and bird."""
-        turn = np.array([0.0, 1.0, -1.0])
-        return self.c * np.outer(turn, turn)
-
-    @property
-    def weight(self) -> np.ndarray:
-        """f (3,)."""
-        m = self.m_S
-        return -self.gravity * np.array([self.m_M + m, m * self.l_M, m * self.l_G])
-
-    @property
-    def normals(self) -> np.ndarray:
-        """Rows of J_Nᵀ (3, 3)."""
-        return np.array([[0.0, 0.0, -self.h_S], [0.0, self.h_M, 0.0], [0.0, -self.h_M, 0.0]])
-
-    @property
-    def tangents(self) -> np.ndarray:
-        """Rows of J_Tᵀ (3, 3): how fast the contact points move up."""
-        return np.array([[1.0, self.l_M, self.l_G - self.l_S], [1.0, self.r_M, 0.0], [1.0, self.r_M, 0.0]])
-
-    @property
-    def gaps_at_zero(self) -> np.ndarray:
-        """Gaps (3,) [m] for q = 0."""
-        play = self.r_M - self.r_0
-        return np.array([self.l_M + self.l_G - self.l_S - self.r_0, play, play])
-
-    @property
-    def restitutions(self) -> np.ndarray:
-        return np.array([self.restitution, 0.0, 0.0])
-
-    @property
-    def hanging(self) -> float:
-        """φ_S [rad] at which the bird is in equilibrium when the sleeve hangs on its lower edge."""
-        return -(self.r_M - self.r_0) / self.h_M - self.m_S * self.gravity * self.l_G / self.c
-
-    def system(self, bird_angle: float, bird_rate: float, speed: float) -> "LinearSystem":
-        """Started with the sleeve on its lower edge."""
-        from klapper.mechanics import Contact, LinearSystem
-
-        contacts = [
-            Contact(
-                name, normal=normal, gap=gap, tangents=[tangent], friction=self.mu, restitution=restitution
-            )
-            for name, normal, gap, tangent, restitution in zip(
-                CONTACTS, self.normals, self.gaps_at_zero, self.tangents, self.restitutions, strict=True
-            )
-        ]
-        return LinearSystem(
-            self.mass,
-            stiffness=self.stiffness,
-            force=self.weight,
-            position=[0.0, -(self.r_M - self.r_0) / self.h_M, bird_angle],
-            velocity=[speed, 0.0, bird_rate],
-            contacts=contacts,
-            coordinates=["y", "φ_M", "φ_S"],
-            name="woodpecker toy",
-        )
-
-
-@dataclass(frozen=True)
-class Cycles:
-    """Where the bird passes the angle ``level`` [rad] downwards: n sections through the motion.
-
-    ``time`` (n,) [s], ``position`` and ``velocity`` (n, 3), interpolated; ``sample`` (n,) just before.
-    """
-
-    run: "Run" = field(repr=False)
-    level: float
-
-    @cached_property
-    def sample(self) -> np.ndarray:
-        angle = self.run.coordinate("φ_S")
-        return np.flatnonzero((angle[:-1] > self.level) & (angle[1:] <= self.level))
-
-    @cached_property
-    def _share(self) -> np.ndarray:
-        """How far (n,) between two samples the section lies."""
-        angle, k = self.run.coordinate("φ_S"), self.sample
-        return (self.level - angle[k]) / (angle[k + 1] - angle[k])
-
-    def _between(self, values: np.ndarray) -> np.ndarray:
-        share = self._share.reshape(-1, *(1,) * (values.ndim - 1))
-        return (1.0 - share) * values[self.sample] + share * values[self.sample + 1]
-
-    @cached_property
-    def time(self) -> np.ndarray:
-        return self._between(self.run.time)
-
-    @cached_property
-    def position(self) -> np.ndarray:
-        return self._between(self.run.position)
-
-    @cached_property
-    def velocity(self) -> np.ndarray:
-        return self._between(self.run.velocity)
-
-    def __len__(self) -> int:
-        return len(self.sample)
-
-    def change(self, swings: int) -> float:
-        """Largest change of ẏ and φ̇_S from a section to the one so many ``swings`` later, among the last ones.
-
-        As a share of the greatest speed of each; infinite if there are too few sections.
-        """
-        if len(self) < 2 * swings + 3:
-            return np.inf
-        last = self.velocity[-(2 * swings + 2) :, [0, 2]]
-        greatest = np.abs(self.run.velocity[:, [0, 2]]).max(axis=0)
-        return float((np.abs(last[swings:] - last[:-swings]) / np.where(greatest > 0.0, greatest, 1.0)).max())
-
-    @cached_property
-    def swings(self) -> int:
-        """After how many swings the motion repeats; 0 if it does not (yet)."""
-        return next((n for n in range(1, MOST_SWINGS + 1) if self.change(n) <= SETTLED), 0)
-
-    @property
-    def settled(self) -> bool:
-        return self.swings > 0
-
-    @property
-    def averaged(self) -> slice:
-        """The sections at the ends of whole periods, an even number of them where there are enough swings."""
-        whole = min(len(self) - 1, 12) // self.swings
-        return slice(-1 - self.swings * (whole - whole % 2 or whole), None)
-
-    def per_period(self, values: np.ndarray) -> float:
-        """Mean change of ``values`` (n,) over a period."""
-        part = values[self.averaged]
-        return float(self.swings * (part[-1] - part[0]) / (len(part) - 1))
-
-    @property
-    def speeds(self) -> np.ndarray:
-        """ẏ and φ̇_S (swings, 2) at the sections of a period."""
-        part = self.velocity[self.averaged][1:, [0, 2]]
-        return part.reshape(-1, self.swings, 2).mean(axis=0)
 
 
 @example("woodpecker", source="Pfeiffer (1984); data of Glocker (1995); Leine, Glocker, van Campen (2001)")
@@ -263,37 +97,16 @@ def woodpecker(
             **run_audit(run),
         },
         figures={
-            "cycle": partial(_draw_cycle, toy=toy, run=shown[0]),
-            "motion": partial(_draw_motion, run=shown[1]),
-            "phase-portraits": partial(_draw_phases, run=run, last=shown[0]),
-            "sections": partial(_draw_sections, cycles=at_printed),
-            "contact-states": partial(_draw_states, run=shown[0]),
-            "contact-forces": partial(_draw_forces, run=shown[0]),
+            "cycle": partial(draw_cycle, toy=toy, run=shown[0]),
+            "motion": partial(draw_motion, run=shown[1]),
+            "phase-portraits": partial(draw_phases, run=run, last=shown[0]),
+            "sections": partial(draw_sections, cycles=at_printed),
+            "contact-states": partial(draw_states, run=shown[0]),
+            "contact-forces": partial(draw_forces, run=shown[0]),
             "energy": run_figures(run)["energy"],
         },
-        scenes={"run": partial(_scene, toy, run)},
+        scenes={"run": partial(scene, toy, run)},
     )
-
-
-def _scene(toy: Toy, run: "Run") -> "Scene":
-    """The toy as an eye sees it that falls with the sleeve."""
-    from klapper.report import Scene, Shape, disc, frame_times, moved, rectangle
-
-    time = frame_times(run)
-    _, sleeve, bird = run.position_at(time).T
-    spring = np.column_stack([np.full(len(time), toy.l_M), toy.l_M * sleeve])
-    centre = spring + np.column_stack([np.full(len(time), toy.l_G), toy.l_G * bird])
-    beak = centre + np.column_stack([-toy.l_S - toy.h_S * bird, toy.h_S - toy.l_S * bird])
-    height = 4.0 * (toy.h_M + toy.h_S)
-    arm = np.stack([np.zeros_like(spring), spring, centre], axis=1)
-    shapes = [
-        Shape("pole", moved(rectangle(2.0 * toy.r_0, height), 0.0, 0.0), faint=True),
-        Shape("sleeve", moved(rectangle(2.0 * toy.r_M, 2.0 * toy.h_M), 0.0, 0.0, sleeve)),
-        Shape("spring", arm, "line", faint=True),
-        Shape("bird", moved(disc(0.4 * toy.h_S), centre[:, 0], centre[:, 1], bird)),
-        Shape("beak", np.stack([centre, beak], axis=1), "line"),
-    ]
-    return Scene(time, shapes, caption="The toy, seen by an eye that falls with the sleeve.")
 
 
 def _require_play(toy: Toy, bird_angle: float) -> None:
@@ -458,111 +271,3 @@ def _last_cycles(run: "Run", cycles: Cycles) -> tuple["Run", "Run"]:
         Run(run.layout, run.samples[int(ends[-1 - n]) : int(ends[-1])], run.about)
         for n in (swings, max(swings, 3))
     )
-
-
-def _draw_cycle(figure: "Figure", *, toy: Toy, run: "Run") -> None:
-    """The toy at six moments of a period, to scale; contacts that carry force are marked."""
-    figure.set_size_inches(8.6, 3.4)
-    panels = figure.subplots(1, 6)
-    moments = np.linspace(0, len(run) - 1, 7)[:-1].astype(int)
-    for axes, k in zip(panels, moments, strict=True):
-        _draw_toy(axes, toy, run.position[k], np.any(run.impulse[k] != 0.0, axis=1))
-        axes.set_title(f"{1e3 * (run.time[k] - run.time[0]):.0f} ms", fontsize=10, loc="center")
-
-
-def _draw_toy(axes: "Axes", toy: Toy, q: np.ndarray, loaded: np.ndarray) -> None:
-    from klapper.gallery._sketch import DARK, ORANGE, bare
-
-    _, sleeve, bird = q
-    tall = toy.h_M + toy.h_S + toy.l_G
-    axes.fill_between([-toy.r_0, toy.r_0], -1.4 * tall, 1.4 * tall, color="#E9E4DC", zorder=1)
-    for side in (-1.0, 1.0):
-        axes.plot([side * toy.r_0] * 2, [-1.4 * tall, 1.4 * tall], color=DARK, linewidth=0.9, zorder=2)
-        wall = np.array([[side * toy.r_M - sign * toy.h_M * sleeve, sign * toy.h_M + side * toy.r_M * sleeve]
-                         for sign in (-1.0, 1.0)])  # fmt: skip
-        axes.plot(*wall.T, color=DARK, linewidth=3.0, solid_capstyle="butt", zorder=4)
-    spring = np.array([toy.l_M, toy.l_M * sleeve])
-    centre = spring + np.array([toy.l_G, toy.l_G * bird])
-    beak = centre + np.array([-toy.l_S - toy.h_S * bird, toy.h_S - toy.l_S * bird])
-    axes.plot([toy.r_M, spring[0]], [toy.r_M * sleeve, spring[1]], color=DARK, linewidth=1.6, zorder=3)
-    axes.plot(*np.array([spring, centre]).T, color=ORANGE, linewidth=1.6, zorder=3)
-    for outline, color in _bird(toy):
-        turned = centre + outline + bird * np.stack([-outline[:, 1], outline[:, 0]], axis=1)
-        axes.fill(*turned.T, facecolor=color, edgecolor=DARK, linewidth=0.8, zorder=5)
-    places = [beak, (toy.r_0, -toy.h_M), (toy.r_0, toy.h_M)]
-    for place, force in zip(places, loaded, strict=True):
-        if force:
-            axes.plot(*place, "o", color=ORANGE, markersize=5, zorder=8)
-    bare(axes, (-2.0 * toy.r_M, toy.l_M + toy.l_G + 0.9 * toy.l_S), (-1.35 * tall, 1.35 * tall))
-
-
-def _bird(toy: Toy) -> list[tuple[np.ndarray, str]]:
-    """Outlines (n, 2) around the bird's centre, with colours: the beak with its tip at (−l_S, h_S), body, head."""
-    from klapper.gallery._sketch import BODY
-
-    way = np.linspace(0.0, 2.0 * np.pi, 60)
-    circle = np.stack([np.cos(way), np.sin(way)], axis=1)
-    tall, wide = toy.h_S, toy.l_S
-    head = np.array([-0.35 * wide, 0.92 * tall])
-    lean = np.array([[0.30 * wide, -0.12 * wide], [0.12 * tall, 1.1 * tall]])
-    thick = np.array([0.0, 0.16 * tall])
-    beak = np.array([head + thick, (-wide, tall), head - thick])
-    return [(beak, "#E69F00"), (circle @ lean.T, BODY), (head + 0.24 * circle * [wide, tall], "#D55E00")]
-
-
-def _draw_motion(figure: "Figure", *, run: "Run") -> None:
-    """Height of the sleeve, and angles of sleeve and bird, over the last swings."""
-    from klapper.results.thinning import thinned
-
-    figure.set_size_inches(6.0, 4.6)
-    upper, lower = figure.subplots(2, 1, sharex=True)
-    for axes, names, factor in ((upper, ("y",), 1e3), (lower, ("φ_M", "φ_S"), 1.0)):
-        for name in names:
-            values = factor * run.coordinate(name)
-            points = thinned(values)
-            axes.plot(run.time[points], values[points], label={"φ_M": "sleeve", "φ_S": "bird"}.get(name))
-    upper.set(ylabel="height / mm", xlim=(run.time[0], run.time[-1]))
-    lower.set(xlabel="time / s", ylabel="angle / rad")
-    lower.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, borderaxespad=0.3)
-
-
-def _draw_phases(figure: "Figure", *, run: "Run", last: "Run") -> None:
-    """Phase portraits of bird and sleeve: the whole run in grey, its last period in colour, impacts as jumps."""
-    from klapper.results.thinning import thinned_curve, thinned_together
-
-    figure.set_size_inches(8.0, 3.6)
-    for axes, name, title, color in zip(
-        figure.subplots(1, 2), ("φ_S", "φ_M"), ("bird", "sleeve"), ("#0072B2", "#D55E00"), strict=True
-    ):
-        x, y = run.coordinate(name), run.speed(name)
-        points = thinned_curve(x, y)
-        axes.plot(x[points], y[points], ".", color="#BBBBBB", markersize=1.5)
-        x, y = last.coordinate(name), last.speed(name)
-        points = thinned_together(np.stack([x, y], axis=1))
-        axes.plot(x[points], y[points], color=color, linewidth=1.3)
-        axes.set(xlabel=f"{name} / rad", ylabel=f"rate of {name} / (rad/s)", title=title)
-
-
-def _draw_sections(figure: "Figure", *, cycles: Cycles) -> None:
-    """Speeds where the bird passes φ_S = −0.2788 downwards, swing by swing; dashed the published state."""
-    figure.set_size_inches(6.0, 4.2)
-    panels = figure.subplots(2, 1, sharex=True)
-    number = np.arange(1, len(cycles) + 1)
-    for axes, column, printed, text in zip(
-        panels, (0, 2), (START[2], START[1]), ("ẏ / (m/s)", "rate of φ_S / (rad/s)"), strict=True
-    ):
-        axes.plot(number, cycles.velocity[:, column], "o-", markersize=4, linewidth=1.0)
-        axes.axhline(printed, color="#444444", linestyle="--", linewidth=1.0)
-        axes.set_ylabel(text)
-    panels[1].set_xlabel("swing")
-    panels[1].xaxis.get_major_locator().set_params(integer=True)
-
-
-def _draw_states(figure: "Figure", *, run: "Run") -> None:
-    """States of the contacts over a period: where the lower edge sticks, the toy is jammed."""
-    run.plot.states(figure)
-
-
-def _draw_forces(figure: "Figure", *, run: "Run") -> None:
-    """Contact forces (lines, left scale) and impulses of impacts (stems, right scale) over a period."""
-    run.plot.forces(figure)

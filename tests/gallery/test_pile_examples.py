@@ -9,8 +9,8 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 from klapper.gallery import find
+from klapper.gallery._block_stack import Motion, Stack, Toppling
 from klapper.gallery._view import View
-from klapper.gallery.block_stack import Motion, Stack, Toppling
 from klapper.gallery.example import Outcome
 from klapper.gallery.parameter import ParameterError
 from klapper.gallery.settling_spheres import Heap

@@ -53,7 +53,7 @@ def block(store: Path, workers: int | None) -> Any:
 
 def impacts(store: Path, workers: int | None) -> Any:
     """Speeds of impacts over the frequency of the force, downwards."""
-    over = {"frequency": grid(2.2, 0.75, 97)}
+    over = {"angular_frequency": grid(2.2, 0.75, 97)}
     study = _study(
         "impact-oscillator",
         over,
@@ -61,9 +61,9 @@ def impacts(store: Path, workers: int | None) -> Any:
         store,
         workers,
         fixed={"settle": 60, "keep": 20},
-        continue_along="frequency",
+        continue_along="angular_frequency",
     )
-    return study.figure.bifurcation("frequency", "speeds")
+    return study.figure.bifurcation("angular_frequency", "speeds")
 
 
 DRAWN = {"rotor": rotor, "drift": drift, "block": block, "impacts": impacts}

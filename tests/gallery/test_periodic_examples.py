@@ -16,7 +16,12 @@ def failed(outcome):
 def test_stop_at_the_rest_position():
     # classical period doubling: Shaw and Holmes (1983) have the stop where the spring is relaxed
     outcome = impact_oscillator(
-        frequency=2.4, gap=0.0, restitution=0.8, damping=0.05, frequencies=(2.35, 2.7), simulated=0
+        angular_frequency=2.4,
+        gap=0.0,
+        restitution=0.8,
+        damping=0.05,
+        angular_frequencies=(2.35, 2.7),
+        simulated=0,
     )
     assert failed(outcome) == []
     assert outcome.numbers["period_ratio"] == pytest.approx(1.0)
@@ -26,23 +31,29 @@ def test_stop_at_the_rest_position():
 
 def test_units_do_not_matter():
     # ten times the frequency, a thousand times the mass, lengths in the same proportion to F/k
-    one = impact_oscillator(frequency=1.5, frequencies=(1.4, 1.6), simulated=0).numbers
+    one = impact_oscillator(angular_frequency=1.5, angular_frequencies=(1.4, 1.6), simulated=0).numbers
     other = impact_oscillator(
-        frequency=15.0, mass=1e3, stiffness=1e5, force=1e2, gap=0.5e-3, frequencies=(14.0, 16.0), simulated=0
+        angular_frequency=15.0,
+        mass=1e3,
+        stiffness=1e5,
+        force=1e2,
+        gap=0.5e-3,
+        angular_frequencies=(14.0, 16.0),
+        simulated=0,
     ).numbers
     np.testing.assert_allclose(other["multipliers"], one["multipliers"], atol=1e-8)
     assert other["impact_velocity"] == pytest.approx(one["impact_velocity"] * 1e-2, rel=1e-8)
 
 
 def test_motion_without_impacts():
-    outcome = impact_oscillator(frequency=2.1, frequencies=(2.0, 2.1), simulated=0)
+    outcome = impact_oscillator(angular_frequency=2.1, angular_frequencies=(2.0, 2.1), simulated=0)
     assert failed(outcome) == []
     assert outcome.numbers["impact_velocity"] == 0.0
 
 
 def test_impact_oscillator_refuses_a_range_without_width():
     with pytest.raises(ParameterError, match="the first must be below the second"):
-        impact_oscillator(frequencies=(2.0, 1.0))
+        impact_oscillator(angular_frequencies=(2.0, 1.0))
 
 
 def test_stick_slip_refusals():

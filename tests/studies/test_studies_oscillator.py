@@ -12,15 +12,15 @@ from klapper.studies.maps.oscillator import impacts
 FILE = """
 map = "impact-oscillator"
 outputs = ["speeds", "distinct", "per_period"]
-continue_along = "frequency"
+continue_along = "angular_frequency"
 [over]
-frequency = [2.3, 1.6, 1.5, 1.4]
+angular_frequency = [2.3, 1.6, 1.5, 1.4]
 [fixed]
 settle = 60
 keep = 8
 [[figure]]
 kind = "bifurcation"
-x = "frequency"
+x = "angular_frequency"
 value = "speeds"
 """
 
@@ -41,7 +41,7 @@ def test_a_file_draws_a_bifurcation_diagram(tmp_path: Path) -> None:
     table = study.run(workers=1).table()
     assert table["distinct"].tolist() == [0, 1, 1, 1]
     assert table["per_period"].tolist() == [0.0, 1.0, 1.0, 1.0]
-    for frequency, speeds in zip(table["frequency"][1:], table["speeds"][1:], strict=True):
+    for frequency, speeds in zip(table["angular_frequency"][1:], table["speeds"][1:], strict=True):
         assert np.mean(speeds) == pytest.approx(single_impact(frequency), rel=1e-3)
     from matplotlib.figure import Figure
 
@@ -49,7 +49,7 @@ def test_a_file_draws_a_bifurcation_diagram(tmp_path: Path) -> None:
     wishes[0].draw(study, figure)
     axes = figure.axes[0]
     assert len(axes.get_lines()[0].get_xdata()) == 1 + 3 * 8
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("frequency / rad/s", "speeds / m/s")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("angular_frequency / rad/s", "speeds / m/s")
 
 
 def test_a_settled_motion_has_one_speed() -> None:

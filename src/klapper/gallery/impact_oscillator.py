@@ -48,33 +48,33 @@ def impact_speeds(motion: "PeriodicMotion") -> list[float]:
 )
 def impact_oscillator(
     *,
-    frequency: Annotated[float, Parameter("frequency ω of the force", unit="rad/s", above=0.0)] = 1.5,
+    angular_frequency: Annotated[float, Parameter("ω of the force", unit="rad/s", above=0.0)] = 1.5,
     gap: Annotated[float, Parameter("place g of the stop; the spring is relaxed at 0", unit="m")] = 0.5,
     restitution: Annotated[float, Parameter("coefficient ε of the stop", above=0.0, at_most=1.0)] = 0.9,
     damping: Annotated[float, Parameter("damping ratio ζ", above=0.0, below=1.0)] = 0.02,
     mass: Annotated[float, Parameter("mass", unit="kg", above=0.0)] = 1.0,
     stiffness: Annotated[float, Parameter("stiffness of the spring", unit="N/m", above=0.0)] = 1.0,
     force: Annotated[float, Parameter("amplitude F of the force", unit="N", above=0.0)] = 1.0,
-    frequencies: Annotated[
-        tuple[float, float], Parameter("range of frequencies of the diagram", unit="rad/s", above=0.0)
+    angular_frequencies: Annotated[
+        tuple[float, float], Parameter("range of the diagram", unit="rad/s", above=0.0)
     ] = (0.75, 2.2),
     simulated: Annotated[int, Parameter("frequencies of the diagram that are simulated", at_least=0)] = 20,
 ) -> Outcome:
     from klapper.analysis import NoPeriodicMotion, follow_periodic, periodic_motion
 
-    low, high = frequencies
+    low, high = angular_frequencies
     if not low < high:
         raise ParameterError(
-            f"frequencies are {low:g} and {high:g} rad/s; the first must be below the second."
+            f"angular_frequencies are {low:g} and {high:g} rad/s; the first must be below the second."
         )
-    oscillator = Oscillator(frequency, gap, restitution, damping, mass, stiffness, force)
+    oscillator = Oscillator(angular_frequency, gap, restitution, damping, mass, stiffness, force)
     known = next((single for single in oscillator.single_impacts if single.possible), None)
     try:
         motion = _motion(oscillator, known)
         first = periodic_motion(oscillator.at(high).system(), settle=30)
     except NoPeriodicMotion as error:
         raise ParameterError(
-            f"frequency {frequency:g} rad/s has no periodic motion that was found. {error}"
+            f"angular_frequency {angular_frequency:g} rad/s has no periodic motion that was found. {error}"
         ) from error
     branch = follow_periodic(
         lambda w: oscillator.at(w).system(), high, low, first=first, largest=0.1, most=400
@@ -342,7 +342,7 @@ def _draw_branch(
         )
         axes.plot(grid, known[1], color="#CCCCCC", linewidth=5.0, zorder=1)
         _draw_all(axes, branch, doubled, diagram)
-        axes.set(xlabel="frequency of the force / (rad/s)", xlim=(low, high))
+        axes.set(xlabel="angular frequency of the force / (rad/s)", xlim=(low, high))
     panels[0].axvline(oscillator.frequency, color=GREY, linewidth=0.8, linestyle=":")
     panels[0].set_ylabel("speed of the impacts / (m/s)")
     panels[0].set_ylim(bottom=-0.02 * panels[0].get_ylim()[1])
@@ -412,7 +412,7 @@ def _draw_multipliers(figure: "Figure", *, branch: "PeriodicBranch") -> None:
     for column in values.T:
         size.plot(branch.parameters, np.abs(column), ".", markersize=3.5, color=BLUE)
     size.axhline(1.0, color=GREY, linewidth=0.9)
-    size.set(xlabel="frequency of the force / (rad/s)", ylabel="|multiplier|", ylim=(0.0, 3.0))
+    size.set(xlabel="angular frequency of the force / (rad/s)", ylabel="|multiplier|", ylim=(0.0, 3.0))
     angle = np.linspace(0.0, 2 * np.pi, 200)
     plane.plot(np.cos(angle), np.sin(angle), color=GREY, linewidth=0.9)
     for stable, color in ((True, BLUE), (False, ORANGE)):

@@ -63,7 +63,7 @@ def wedge_stability(
         numbers={
             "verdict": judged.verdict,
             "growth": judged.growth,
-            "frequencies": np.sort(judged.eigenvalues.imag[judged.eigenvalues.imag > 0.0]),
+            "angular_frequencies": np.sort(judged.eigenvalues.imag[judged.eigenvalues.imag > 0.0]),
             "critical_mu": border,
             "free_motions": judged.free_motions,
             "normal_forces": judged.sliding.normal_force,
@@ -73,7 +73,7 @@ def wedge_stability(
         },
         units={
             "growth": "1/s",
-            "frequencies": "rad/s",
+            "angular_frequencies": "rad/s",
             "normal_forces": "N (walls 1, 2)",
             "penetrations": "m (walls 1, 2)",
             "map_angles": "rad",

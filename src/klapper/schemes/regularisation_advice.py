@@ -42,7 +42,7 @@ class RegularisationAdvice:
     ``penetration``           expected under load, ``impact_penetration`` at the approach ``speed`` [m]
     ``creep``                 largest speed [m/s] at which what should stick creeps; 0 with set-valued friction
     ``restitution``           wished, and ``restitution_error``: how far weight changes the rebound
-    ``contact_frequency``     √(c/m) of the fastest contact [rad/s]
+    ``angular_frequency``       √(c/m) of the fastest contact [rad/s]
     ``fastest_rate``          of all that contacts add [1/s]; ``step_limit`` [s] of explicit methods
     ``steps_per_second``      of motion in contact, for the method advised
 
@@ -66,7 +66,7 @@ class RegularisationAdvice:
     creep: float
     restitution: float
     restitution_error: float
-    contact_frequency: float
+    angular_frequency: float
     fastest_rate: float
     step_limit: float
     steps_per_second: float
@@ -91,7 +91,7 @@ class RegularisationAdvice:
             ("penetration at impact", f"{self.impact_penetration:.3g}", f"m at {self.speed:.3g} m/s"),
             ("creep up to", f"{self.creep:.3g}", "m/s"),
             ("restitution", f"{self.restitution:.3g}", f"± {self.restitution_error:.1g}"),
-            ("contact frequency", f"{self.contact_frequency:.3g}", "rad/s"),
+            ("angular frequency", f"{self.angular_frequency:.3g}", "rad/s"),
             ("explicit step at most", f"{self.step_limit:.3g}", "s"),
             (f"steps ({self.method})", f"{self.steps_per_second:.2g}", "per second in contact"),
         ]
@@ -149,17 +149,17 @@ def propose_regularisation(
     ratio = np.array([damping_ratio(e) for e in rebound])
     damping = np.zeros(system.contacts.count)
     damping[felt.contact] = 2.0 * ratio * np.sqrt(stiffness * felt.mass)
-    frequency = np.sqrt(stiffness / felt.mass)
+    angular = np.sqrt(stiffness / felt.mass)
     decay = np.max(damping[felt.contact] / felt.mass)
     if creep is not None and np.any(felt.friction > 0.0):
         number(creep, "creep", "numbers above 0, in m/s, or None", above=0.0)
         limits = felt.friction * np.where(load is None, felt.load, pressed)
         decay = max(decay, float(np.max(limits / (felt.tangential_mass * creep))))
-    rates = np.array([frequency.max(), decay])
-    method: Method = "radau" if decay > _STIFF * frequency.max() else "dop853"
+    rates = np.array([angular.max(), decay])
+    method: Method = "radau" if decay > _STIFF * angular.max() else "dop853"
     limit = _STABLE / float(rates.max())
     smooth = creep is not None and bool(np.any(felt.friction > 0.0))
-    weight = np.pi / (frequency * max(fastest, 1e-300)) * felt.load / felt.mass
+    weight = np.pi / (angular * max(fastest, 1e-300)) * felt.load / felt.mass
     return RegularisationAdvice(
         normal=CompliantNormal(stiffness, damping if np.ptp(damping) else float(damping[0])),
         friction=SaturatedFriction(float(creep)) if smooth and creep is not None else "set-valued",
@@ -171,10 +171,10 @@ def propose_regularisation(
         creep=float(creep) if smooth and creep is not None else 0.0,
         restitution=float(rebound.max()),
         restitution_error=float(np.minimum(weight.max(), 1.0)) if fastest > 0.0 else 0.0,
-        contact_frequency=float(frequency.max()),
+        angular_frequency=float(angular.max()),
         fastest_rate=float(rates.max()),
         step_limit=limit,
-        steps_per_second=float(frequency.max()) if method == "radau" else 1.0 / limit,
+        steps_per_second=float(angular.max()) if method == "radau" else 1.0 / limit,
     )
 
 

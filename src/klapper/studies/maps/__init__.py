@@ -43,7 +43,9 @@ MAPS = {
             "height": "m",
         },
     ),
-    "impact-oscillator": Map("oscillator", "impacts", {"frequency": "rad/s", "gap": "m", "speeds": "m/s"}),
+    "impact-oscillator": Map(
+        "oscillator", "impacts", {"angular_frequency": "rad/s", "gap": "m", "speeds": "m/s"}
+    ),
     "delamination-found": Map(
         "identification",
         "recovered",

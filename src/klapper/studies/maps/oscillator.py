@@ -19,7 +19,7 @@ _SAME = 1e-4  # of the largest speed: impacts that differ by less are the same
 
 
 def impacts(
-    frequency: float,
+    angular_frequency: float,
     gap: float = 0.5,
     restitution: float = 0.9,
     damping: float = 0.02,
@@ -27,7 +27,7 @@ def impacts(
     keep: int = 24,
     start: Any = None,
 ) -> dict[str, Any]:
-    """Speeds of the impacts [m/s] in ``keep`` periods of the force after ``settle`` ones, at ``frequency`` [rad/s].
+    """Speeds of the impacts [m/s] in ``keep`` periods of the force, of ``angular_frequency`` [rad/s], after ``settle``.
 
     ``speeds``       one entry for each impact, [0] if there is none: the motion stays off the stop
     ``distinct``     how many different speeds, ``per_period`` impacts per period of the force
@@ -42,11 +42,17 @@ def impacts(
     def speeds(run: Run) -> np.ndarray:
         return np.asarray(run.impacts().impulse[:, 0] / (1.0 + restitution))
 
-    oscillator = Oscillator(frequency, gap, restitution, damping, 1.0, 1.0, 1.0)
+    oscillator = Oscillator(angular_frequency, gap, restitution, damping, 1.0, 1.0, 1.0)
     system = oscillator.system()
     begin = system.start if start is None else State(system.start.time, *np.array(start)[:, None])
     diagram = bifurcation_diagram(
-        lambda _: system, [frequency], settle=settle, keep=keep, start=begin, quantity=speeds, progress=False
+        lambda _: system,
+        [angular_frequency],
+        settle=settle,
+        keep=keep,
+        start=begin,
+        quantity=speeds,
+        progress=False,
     )
     seen, last = diagram.seen[0], diagram.last[0]
     return {

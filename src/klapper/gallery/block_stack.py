@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
 TOLERANCE = (
     1e-7  # of the contact problems, for falling stacks with much friction; a standing one is solved exactly
 )

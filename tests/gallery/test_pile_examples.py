@@ -10,11 +10,11 @@ from scipy.spatial.transform import Rotation
 
 from klapper.gallery import find
 from klapper.gallery._block_stack import Motion, Stack, Toppling
+from klapper.gallery._settling_spheres import Heap
 from klapper.gallery._tumbling_box import Box, Start
 from klapper.gallery._view import View
 from klapper.gallery.example import Outcome
 from klapper.gallery.parameter import ParameterError
-from klapper.gallery.settling_spheres import Heap
 from klapper.gallery.tumbling_box import _possible_gain, _throw
 from klapper.report.figures import draw
 from klapper.schemes import Moreau

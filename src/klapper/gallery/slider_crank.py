@@ -11,192 +11,21 @@ With the data of the publication, the two corners of a side hit together and the
 slider_angle = 0.005 it rattles corner by corner.
 """
 
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
+from klapper.gallery._slider_crank import Mechanism, Row
+from klapper.gallery._slider_crank_figures import draw_mechanism, draw_refinement, draw_slider, draw_speed
 from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, example
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from klapper.bodies import RigidSystem
     from klapper.results import Run
 
-CORNERS = ("lower left", "lower right", "upper right", "upper left")
 LARGEST_TURN = 0.5  # rad of the crank per step, at the start
 TRUSTED = 0.05  # change by halving the step, as a share of the crank's length, up to which it tells the error
-
-
-@dataclass(frozen=True)
-class Mechanism:
-    """Crank (1), rod (2) and slider (3): lengths [m], masses [kg], inertias [kg m²] and the start [rad, rad/s].
-
-    The slider is 2a long and 2b high, the guide d high.
-    """
-
-    lengths: tuple[float, float]
-    a: float
-    b: float
-    guide: float
-    masses: tuple[float, float, float]
-    inertias: tuple[float, float, float]
-    gravity: float
-    speed: float
-    slider_angle: float
-    restitution: float
-    friction: float
-
-    @property
-    def play(self) -> float:
-        """Half the difference [m] of guide and slider."""
-        return 0.5 * self.guide - self.b
-
-    @property
-    def rod_speed(self) -> float:
-        """ω₂ [rad/s] at the start, where the slider is at rest."""
-        return -self.speed * self.lengths[0] / self.lengths[1]
-
-    def system(self) -> "RigidSystem":
-        from klapper.bodies import Planar
-
-        l1, l2 = self.lengths
-        model = Planar(gravity=(0.0, -self.gravity), name="slider-crank with play")
-        crank = model.body(
-            "crank",
-            mass=self.masses[0],
-            inertia=self.inertias[0],
-            at=(0.5 * l1, 0.0),
-            velocity=(0.0, 0.5 * l1 * self.speed),
-            spin=self.speed,
-        )
-        rod = model.body(
-            "rod",
-            mass=self.masses[1],
-            inertia=self.inertias[1],
-            at=(l1 + 0.5 * l2, 0.0),
-            velocity=(0.0, l1 * self.speed + 0.5 * l2 * self.rod_speed),
-            spin=self.rod_speed,
-        )
-        slider = model.body(
-            "slider",
-            mass=self.masses[2],
-            inertia=self.inertias[2],
-            at=(l1 + l2, 0.0),
-            angle=self.slider_angle,
-        )
-        model.hinge(crank.point((-0.5 * l1, 0.0)), model.ground.point((0.0, 0.0)), name="main bearing")
-        model.hinge(rod.point((-0.5 * l2, 0.0)), crank.point((0.5 * l1, 0.0)), name="crank pin")
-        model.hinge(slider.point((0.0, 0.0)), rod.point((0.5 * l2, 0.0)), name="slider pin")
-        corners = slider.corners(2.0 * self.a, 2.0 * self.b)
-        walls = {
-            side: model.wall(f"{side} wall", point=(0.0, -0.5 * sign * self.guide), normal=(0.0, sign))
-            for side, sign in (("lower", 1.0), ("upper", -1.0))
-        }
-        for corner, name in zip(corners, CORNERS, strict=True):
-            wall = walls[name.split()[0]]
-            model.contact(corner, wall, friction=self.friction, restitution=self.restitution, name=name)
-        return model.build()
-
-    def accelerations(self, angle: np.ndarray, rate: np.ndarray) -> np.ndarray:
-        """θ̈ (2,) of crank and rod while no corner touches. Flores, Leine, Glocker (2010), (90)–(96)."""
-        (l1, l2), (m1, m2, m3), (j1, j2, _) = self.lengths, self.masses, self.inertias
-        coupling = (0.5 * m2 + m3) * l1 * l2
-        turned = angle[1] - angle[0]
-        mass = np.array(
-            [
-                [j1 + (0.25 * m1 + m2 + m3) * l1**2, coupling * np.cos(turned)],
-                [coupling * np.cos(turned), j2 + (0.25 * m2 + m3) * l2**2],
-            ]
-        )
-        weight = self.gravity * np.array([(0.5 * m1 + m2 + m3) * l1, (0.5 * m2 + m3) * l2])
-        force = coupling * np.sin(turned) * np.array([rate[1] ** 2, -(rate[0] ** 2)]) - weight * np.cos(angle)
-        return np.linalg.solve(mass, force)
-
-    def slider_place(self, angle: np.ndarray) -> np.ndarray:
-        """Centre (2, …) [m] of the slider at the angles (2, …) of crank and rod."""
-        l1, l2 = self.lengths
-        return np.array(
-            [
-                l1 * np.cos(angle[0]) + l2 * np.cos(angle[1]),
-                l1 * np.sin(angle[0]) + l2 * np.sin(angle[1]),
-            ]
-        )
-
-    @property
-    def reach(self) -> float:
-        """How far [m] the corners of the slider reach above and below its centre while it is not touched."""
-        return self.a * abs(np.sin(self.slider_angle)) + self.b * np.cos(self.slider_angle)
-
-    def free_motion(self, until: float) -> Any:
-        """Motion without contact, ending at the first touch or at ``until`` [s]: a solution of scipy's solve_ivp."""
-        from scipy.integrate import solve_ivp
-
-        def gap(t: float, y: np.ndarray) -> float:
-            return 0.5 * self.guide - self.reach - abs(self.slider_place(y[:2])[1])
-
-        gap.terminal, gap.direction = True, -1.0  # type: ignore[attr-defined]
-        return solve_ivp(
-            lambda t, y: np.concatenate([y[2:], self.accelerations(y[:2], y[2:])]),
-            (0.0, until),
-            [0.0, 0.0, self.speed, self.rod_speed],
-            method="DOP853",
-            events=gap,
-            dense_output=True,
-            rtol=1e-11,
-            atol=1e-12,
-        )
-
-    def ideal_speed(self, crank: np.ndarray) -> np.ndarray:
-        """Speed (s,) [rad/s] at crank angles (s,) if the slider had no play: energy is kept; nan where it stops."""
-        (l1, l2), (m1, m2, m3), (j1, j2, _) = self.lengths, self.masses, self.inertias
-        rod = np.arcsin(-l1 / l2 * np.sin(crank))
-        ratio = -l1 * np.cos(crank) / (l2 * np.cos(rod))
-        across, along = -l1 * np.sin(crank), l1 * np.cos(crank)
-        inertia = j1 + 0.25 * m1 * l1**2 + j2 * ratio**2 + m3 * (across - l2 * np.sin(rod) * ratio) ** 2
-        inertia += (
-            m2 * (across - 0.5 * l2 * np.sin(rod) * ratio) ** 2
-            + m2 * (along + 0.5 * l2 * np.cos(rod) * ratio) ** 2
-        )
-        height = self.gravity * (0.5 * m1 + 0.5 * m2) * l1 * np.sin(crank)
-        square = (inertia[0] * self.speed**2 + 2.0 * (height[0] - height)) / inertia
-        return np.sign(self.speed) * np.sqrt(np.where(square >= 0.0, square, np.nan))
-
-
-@dataclass(frozen=True)
-class Row:
-    """One step of the refinement: the run, and by how much [m] and how fast [m/s] its hinges opened at most."""
-
-    step: float
-    run: "Run"
-    opening: float
-    opening_speed: float
-
-    @cached_property
-    def impacts(self) -> int:
-        """How often corners were hit; what lasts over following steps counts once."""
-        from klapper.contact_states import IMPACT
-
-        hit = self.run.state == IMPACT
-        return int(np.count_nonzero(hit[1:] & ~hit[:-1]))
-
-    @cached_property
-    def first_impact(self) -> float | None:
-        times = self.run.impacts().time
-        return float(times[0]) if len(times) else None
-
-    @property
-    def penetration(self) -> float:
-        return max(-float(self.run.gap.min()), 0.0)
-
-    def place(self, time: float) -> np.ndarray:
-        """Angle of the crank, place x and y of the slider (3,) at a multiple of the step."""
-        sample = round(time / self.step)
-        names = ("crank angle", "slider x", "slider y")
-        return np.array([self.run.coordinate(name)[sample] for name in names])
 
 
 @example("slider-crank", source="Flores, Leine, Glocker, Multibody Syst. Dyn. 23 (2010) 165–190")
@@ -241,10 +70,10 @@ def slider_crank(
         checks=[*_free_checks(mechanism, rows), *_bounds(mechanism, rows), ledger_check(finest)],
         audit={"smallest step": run_audit(finest)},
         figures={
-            "mechanism": partial(_draw_mechanism, mechanism=mechanism, run=finest),
-            "slider": partial(_draw_slider, mechanism=mechanism, run=finest),
-            "crank-speed": partial(_draw_speed, mechanism=mechanism, run=finest),
-            "refinement": partial(_draw_refinement, rows=rows),
+            "mechanism": partial(draw_mechanism, mechanism=mechanism, run=finest),
+            "slider": partial(draw_slider, mechanism=mechanism, run=finest),
+            "crank-speed": partial(draw_speed, mechanism=mechanism, run=finest),
+            "refinement": partial(draw_refinement, rows=rows),
             **run_figures(finest),
         },
     )
@@ -441,118 +270,3 @@ def _bounds(mechanism: Mechanism, rows: list[Row]) -> list[Check]:
             source="balance of energy, as a share of the energy turned over",
         ),
     ]
-
-
-def _draw_mechanism(figure: "Figure", *, mechanism: Mechanism, run: "Run") -> None:
-    """The mechanism at eight moments of the first turn of the crank, to scale."""
-    figure.set_size_inches(7.0, 4.4)
-    axes = figure.subplots()
-    l1, l2 = mechanism.lengths
-    left, right = l2 - 1.1 * l1 - mechanism.a, l2 + 1.1 * l1 + mechanism.a
-    for sign in (-1.0, 1.0):
-        wall_at = 0.5 * sign * mechanism.guide
-        axes.fill_between(
-            [left, right], wall_at, wall_at + 0.02 * sign, color="#DDDDDD", linewidth=0.0, zorder=1
-        )
-        axes.plot([left, right], [wall_at] * 2, color="#333333", linewidth=1.4, zorder=2)
-    turn = np.abs(run.coordinate("crank angle"))
-    last = int(np.searchsorted(np.maximum.accumulate(turn), min(2.0 * np.pi, turn.max())))
-    for k in np.unique(np.linspace(0, min(last, len(run) - 1), 9)[:-1].astype(int)):
-        _draw_links(axes, mechanism, run, int(k), strong=bool(k == 0))
-    axes.plot(0.0, 0.0, "o", color="#333333", markersize=7, zorder=7)
-    axes.set(xlabel="x / m", ylabel="y / m", aspect="equal")
-
-
-def _draw_links(axes: "Axes", mechanism: Mechanism, run: "Run", k: int, *, strong: bool) -> None:
-    angle = np.array([run.coordinate(f"{name} angle")[k] for name in ("crank", "rod", "slider")])
-    crank = mechanism.lengths[0] * np.array([np.cos(angle[0]), np.sin(angle[0])])
-    pin = np.array([run.coordinate("slider x")[k], run.coordinate("slider y")[k]])
-    alpha = 1.0 if strong else 0.45
-    axes.plot(*np.array([(0.0, 0.0), crank]).T, color="#D55E00", linewidth=2.4, alpha=alpha, zorder=4)
-    axes.plot(*np.array([crank, pin]).T, color="#0072B2", linewidth=2.0, alpha=alpha, zorder=4)
-    corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]]) * [mechanism.a, mechanism.b]
-    cosine, sine = np.cos(angle[2]), np.sin(angle[2])
-    box = pin + corners @ np.array([[cosine, sine], [-sine, cosine]])
-    axes.plot(*box.T, color="#333333", linewidth=1.0, alpha=alpha, zorder=5)
-    axes.plot(*np.array([crank, pin]).T, "o", color="#333333", markersize=3.5, alpha=alpha, zorder=6)
-
-
-def _draw_slider(figure: "Figure", *, mechanism: Mechanism, run: "Run") -> None:
-    """The slider in its guide: its height over the way, in parts of the play, and its angle; dots are impacts."""
-    from klapper.contact_states import IMPACT
-
-    figure.set_size_inches(6.4, 5.0)
-    upper, lower = figure.subplots(2, 1, height_ratios=(2, 1))
-    x, y = run.coordinate("slider x"), run.coordinate("slider y") / mechanism.play
-    hit = np.any(run.state == IMPACT, axis=1)
-    upper.plot(x, y, linewidth=1.2)
-    upper.plot(x[hit], y[hit], ".", color="#D55E00", markersize=6)
-    for limit in (-1.0, 1.0):
-        upper.axhline(limit, color="#444444", linewidth=1.0, linestyle="--")
-    upper.set(xlabel="slider x / m", ylabel="slider y / play")
-    angle = run.coordinate("slider angle")
-    reach = 1.1 * max(float(np.abs(angle).max()), 1e-6)
-    lower.plot(run.time, angle, linewidth=1.2)
-    lower.set(xlabel="time / s", ylabel="slider angle / rad", xlim=(0.0, run.time[-1]), ylim=(-reach, reach))
-    lower.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3))
-
-
-def _draw_speed(figure: "Figure", *, mechanism: Mechanism, run: "Run") -> None:
-    """Speed of the crank over its angle, with play and (dashed) for a slider without play and friction."""
-    axes = figure.subplots()
-    angle, speed = run.coordinate("crank angle"), run.speed("crank angle")
-    turns = angle / (2.0 * np.pi)
-    axes.plot(turns, speed, label="with play")
-    axes.plot(turns, mechanism.ideal_speed(angle), "--", color="#333333", linewidth=1.0, label="without")
-    axes.set(xlabel="turns of the crank", ylabel="speed of the crank / (rad/s)")
-    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, borderaxespad=0.3)
-
-
-def _draw_refinement(figure: "Figure", *, rows: list[Row]) -> None:
-    """Results at the end for ever smaller steps, with what they cost; above, how fast the errors fall with the step."""
-    figure.set_size_inches(8.4, 5.8)
-    upper, lower = figure.subplots(2, 1, height_ratios=(3, 2))
-    steps = np.array([row.step for row in rows])
-    end = float(rows[-1].run.time[-1])
-    last = np.array([row.place(end) for row in rows])
-    curves = {
-        "slider x − that of the smallest step": np.abs(last[:-1, 1] - last[-1, 1]),
-        "penetration": np.array([row.penetration for row in rows]),
-        "opening of the hinges": np.array([row.opening for row in rows]),
-    }
-    for (name, values), mark in zip(curves.items(), "osD", strict=True):
-        upper.loglog(steps[: len(values)], np.maximum(values, 1e-16), f"{mark}-", label=name, markersize=5)
-    upper.loglog(steps, _first_order(steps, curves["penetration"]), ":", color="#666666", label="slope 1")
-    upper.set(xlabel="step / s", ylabel="m")
-    upper.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, borderaxespad=0.3)
-    columns = [
-        "step / s",
-        "crank / rad",
-        "slider x / m",
-        "penetration / m",
-        "hinges / m",
-        "num. loss / J",
-        "impacts",
-    ]
-    cells = [
-        [
-            f"{row.step:.3g}",
-            f"{place[0]:.5f}",
-            f"{place[1]:.6f}",
-            f"{row.penetration:.1e}",
-            f"{row.opening:.1e}",
-            f"{row.run.ledger.numerical[-1]:.1e}",
-            f"{row.impacts}",
-        ]
-        for row, place in zip(rows, last, strict=True)
-    ]
-    lower.set_axis_off()
-    table = lower.table(cells, colLabels=columns, loc="center", cellLoc="center", edges="horizontal")
-    table.auto_set_font_size(False)
-    table.set_fontsize(9.5)
-    table.scale(1.0, 1.35)
-
-
-def _first_order(steps: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """A line of first order through the last of the values."""
-    return steps / steps[-1] * max(float(values[-1]), 1e-16)

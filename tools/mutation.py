@@ -4,10 +4,11 @@
 
 picks places by the seed, evenly over the rooms (all three if none is named), breaks each one in a copy of the source
 and runs quick tests until one fails. First those of its room: files named like the module, then the fastest ones, then
-those of other rooms that import the module. What survives them meets the tests of the rooms that build on these three,
-the fastest ones first, for about two minutes. Which test files enter which function is recorded once, on the unbroken
-copy: a file that never enters the broken function cannot notice it and is left out. Compiled kernels cannot be watched,
-and what runs while tests are collected serves them all: there every file counts. Broken kernels are compiled anew.
+those of other rooms that import the module. With ``--above``, what survives them meets the tests of the rooms that
+build on these three, the fastest ones first, for about two minutes. Which test files enter which function is recorded
+once, on the unbroken copy: a file that never enters the broken function cannot notice it and is left out. That takes as
+long as these tests take. Compiled kernels cannot be watched, and what runs while tests are collected serves them all:
+there every file counts. Broken kernels are compiled anew.
 
 ``record.json`` in the folder keeps every verdict, so that an interrupted run goes on where it was. ``--again`` copies
 the tests anew and tries the survivors once more.
@@ -135,13 +136,14 @@ def _likeness(stem: str, test: str) -> float:
     return len(one & two) / len(one | two)
 
 
-def verdict(site: Site, folder: Path) -> dict[str, Any]:
-    """Whether a test fails once the site is broken, and which."""
+def verdict(site: Site, folder: Path, *, above: bool) -> dict[str, Any]:
+    """Whether a test fails once the site is broken, and which; ``above`` whether those of the rooms above are asked."""
     begin = time.perf_counter()
     mutant = linked(folder, "mutant", compiled=not site.in_kernel)
     replaced(mutant / site.file, broken((folder / "src" / site.file).read_bytes(), site))
     test, tried = "", 0
-    for rooms, choice in (([site.room], candidates), (ABOVE, farther)):
+    asked = [((site.room,), candidates), (ABOVE, farther)]
+    for rooms, choice in asked if above else asked[:1]:
         if not test:
             seen = watched(rooms, folder)
             files = choice(site, folder, seen)
@@ -192,15 +194,18 @@ def main() -> None:
     asked.add_argument("--folder", type=Path, default=ROOT / "out" / "mutation")
     asked.add_argument("--list", action="store_true", help="only list the places")
     asked.add_argument("--again", action="store_true", help="survivors again, with the tests as they are now")
+    asked.add_argument(
+        "--above", action="store_true", help="survivors meet the tests of the rooms above, too"
+    )
     options = asked.parse_args()
     choice = {"seed": options.seed, "count": options.count, "rooms": options.rooms}
     if options.list:
         print("\n".join(site.name for site in chosen(ROOT / "src", **choice)))
     else:
-        check(options.folder.resolve(), again=options.again, **choice)
+        check(options.folder.resolve(), again=options.again, above=options.above, **choice)
 
 
-def check(folder: Path, *, again: bool, **choice: Any) -> None:
+def check(folder: Path, *, again: bool, above: bool, **choice: Any) -> None:
     """Break what is chosen and not in the record yet, and count."""
     folder.mkdir(parents=True, exist_ok=True)
     if again or not (folder / "src").exists():
@@ -210,7 +215,7 @@ def check(folder: Path, *, again: bool, **choice: Any) -> None:
     places = chosen(folder / "src", **choice)
     for site in sorted(places, key=lambda site: site.in_kernel):  # those that compile last
         if site.name not in record or (again and record[site.name]["verdict"] == "survived"):
-            record[site.name] = verdict(site, folder)
+            record[site.name] = verdict(site, folder, above=above)
             kept.write_text(json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8")
             print(site.name, record[site.name], sep="\n    ", flush=True)
     counted = Counter(record[site.name]["verdict"] for site in places)

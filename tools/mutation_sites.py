@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOMS = ("complementarity", "mechanics", "schemes")
@@ -21,6 +22,7 @@ TOLERANCE = 1e-5  # a factor below is a tolerance
 
 _OPERATORS = {ast.Add: "+-", ast.Sub: "-+", ast.Mult: "*/", ast.Div: "/*"}
 _COMPARISONS = {ast.Lt: "< <= >", ast.LtE: "<= < >=", ast.Gt: "> >= <", ast.GtE: ">= > <="}
+_NO_COMPUTATION = ("annotation", "returns", "decorator_list")
 _EXTREMA = {"max": "min", "min": "max", "maximum": "minimum", "minimum": "maximum"}
 
 Change = tuple[str, tuple[int, int] | None, str, str]
@@ -96,15 +98,16 @@ def _spread(ordered: list[Site], share: int) -> list[Site]:
     return picked
 
 
-def sites(file: str, source: bytes) -> Iterator[Site]:
+@cache
+def sites(file: str, source: bytes) -> tuple[Site, ...]:
     """All changes that a source allows, in the order of its tree."""
-    lines = source.decode().splitlines()
-    text = _Text(source)
-    for node, function in _computing(ast.parse(source), 0):
+    lines, text, found = source.decode().splitlines(), _Text(source), []
+    for node, function in _computing(ast.parse(source)):
         for kind, span, before, after in _changes(node, text):
             if span is not None:
                 line = source[: span[0]].count(b"\n") + 1
-                yield Site(file, function, line, kind, *span, before, after, lines[line - 1].strip())
+                found.append(Site(file, function, line, kind, *span, before, after, lines[line - 1].strip()))
+    return tuple(found)
 
 
 class _Text:
@@ -128,22 +131,27 @@ class _Text:
         return (low + found.start(), low + found.end()) if found and b"#" not in gap else None
 
 
-def _computing(node: ast.AST, function: int) -> Iterator[tuple[ast.AST, int]]:
-    """Nodes that compute something, each with the first line of its function."""
-    if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr) or _is_limit(node):
-        return
-    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-        return
-    if isinstance(node, ast.keyword) and node.arg == "axis":  # counts from the end
-        return
-    if isinstance(node, ast.FunctionDef):
-        function = first_line(node)
-    yield node, function
-    for field, value in ast.iter_fields(node):
-        if field not in ("annotation", "returns", "decorator_list"):
-            for child in value if isinstance(value, list) else [value]:
-                if isinstance(child, ast.AST):
-                    yield from _computing(child, function)
+def _computing(tree: ast.AST) -> Iterator[tuple[ast.AST, int]]:
+    """Nodes that compute something in the order of the tree, each with the first line of its function."""
+    waiting: list[tuple[ast.AST, int]] = [(tree, 0)]
+    while waiting:
+        node, function = waiting.pop()
+        if _is_left_alone(node):
+            continue
+        if isinstance(node, ast.FunctionDef):
+            function = first_line(node)
+        yield node, function
+        fields = [value for field, value in ast.iter_fields(node) if field not in _NO_COMPUTATION]
+        children = [child for value in fields for child in (value if isinstance(value, list) else [value])]
+        waiting += [(child, function) for child in reversed(children) if isinstance(child, ast.AST)]
+
+
+def _is_left_alone(node: ast.AST) -> bool:
+    if isinstance(node, ast.If):
+        return "TYPE_CHECKING" in ast.dump(node.test)
+    if isinstance(node, ast.keyword):
+        return node.arg == "axis"  # counts from the end
+    return isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr) or _is_limit(node)
 
 
 def first_line(statement: ast.stmt) -> int:
@@ -155,11 +163,11 @@ def first_line(statement: ast.stmt) -> int:
 
 def _is_limit(node: ast.AST) -> bool:
     """Assignment to a name in capitals, ``__all__`` included."""
-    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    if not isinstance(node, ast.Assign | ast.AnnAssign):
+        return False
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     names = [target.id for target in targets if isinstance(target, ast.Name)]
-    return isinstance(node, ast.Assign | ast.AnnAssign) and any(
-        name.isupper() or name == "__all__" for name in names
-    )
+    return any(name.isupper() or name == "__all__" for name in names)
 
 
 def _changes(node: ast.AST, text: _Text) -> Iterator[Change]:

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from klapper.gallery import find
-from klapper.gallery.painleve_rod import Rod, paradox_angles
+from klapper.gallery._painleve_rod import Rod, paradox_angles
 from klapper.gallery.parameter import ParameterError
 from klapper.report.figures import draw
 

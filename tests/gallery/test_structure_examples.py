@@ -14,9 +14,9 @@ from scipy.integrate import solve_ivp
 
 from klapper.gallery import find
 from klapper.gallery._beam_on_stop import BeamOnStop, RigidRocking, Rock
+from klapper.gallery._forced_delamination import Shaken
 from klapper.gallery.delaminated_modes import intact
 from klapper.gallery.example import Outcome
-from klapper.gallery.forced_delamination import Shaken
 from klapper.gallery.parameter import ParameterError
 from klapper.gallery.rocking_beam import SHIPPED, Integrator, scheme_of
 from klapper.mechanics import Contact, LinearSystem, State

@@ -63,6 +63,18 @@ class Inverse:
         return scipy.linalg.lu_solve(self._dense, columns)
 
 
+def inverse_kept() -> Any:
+    """M ↦ M⁻¹ that factorises a matrix once as long as it stays the same object."""
+    kept: dict[str, Any] = {}
+
+    def inverse_of(mass: Any) -> Inverse:
+        if kept.get("mass") is not mass:
+            kept["mass"], kept["inverse"] = mass, Inverse(mass)
+        return kept["inverse"]
+
+    return inverse_of
+
+
 @dataclass(frozen=True, eq=False)
 class Held:
     """Mobility of a system whose two-sided constraints hold.

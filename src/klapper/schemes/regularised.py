@@ -30,8 +30,8 @@ from klapper.schemes.base import Scheme, Snapshot, Step, registered, snapshot_at
 from klapper.schemes.contact_modes import ContactModes
 from klapper.schemes.contact_switches import Switches
 from klapper.schemes.friction_branches import FrictionBranches, friction_branches
+from klapper.schemes.mobility import inverse_kept
 from klapper.schemes.normal_laws import NormalBranches, NormalLaw
-from klapper.schemes.regularised_phase import inverse_kept, stored_energies
 from klapper.schemes.regularised_step import COUNTS, RegularisedMemory, RegularisedStep
 from klapper.schemes.smooth_step import METHODS, Method
 
@@ -163,8 +163,13 @@ class Regularised(Scheme):
         self, system: System, modes: ContactModes, t: float, q: np.ndarray
     ) -> tuple[float, float]:
         """[J] in the springs of the normal laws and in those of friction."""
-        normal = NormalBranches.of(self.normal, system.contacts.count)
-        return stored_energies(system, normal, self._friction, modes, t, q)
+        normal, layer = NormalBranches.of(self.normal, system.contacts.count), modes.layer
+        tangential = 0.5 * self._friction.stiffness * float(np.sum(modes.spring**2))
+        if normal.layered:
+            return float(np.sum(normal.stored(layer, layer, layer > 0.0))), tangential
+        closed = modes.closed
+        gap = system.gaps(t, q, closed)
+        return float(np.sum(normal.at(closed).stored(gap, layer[closed], np.isfinite(gap)))), tangential
 
     def target(self, system: System, t: float, until: float) -> float:
         """Where the step ends at the latest."""

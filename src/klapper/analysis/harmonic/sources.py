@@ -17,6 +17,7 @@ import numpy as np
 from klapper.analysis.harmonic.courses import Courses, course_period
 from klapper.analysis.harmonic.directions import ContactDirections
 from klapper.analysis.harmonic.flexibility import Dynamics, dynamics_of
+from klapper.analysis.harmonic.room import require_room
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 
@@ -79,7 +80,9 @@ class PlayedSystem:
             )
         directions = ContactDirections.of(system)
         dynamics = dynamics_of(system, directions.matrix(system.size))
-        return cls(system, directions, dynamics, course_period(system, period), order)
+        played = course_period(system, period)
+        require_room(system, played)
+        return cls(system, directions, dynamics, played, order)
 
     def at(self, omega: float) -> PlayedSystem:
         return self

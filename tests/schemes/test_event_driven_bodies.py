@@ -55,7 +55,7 @@ def test_sliding_block_on_two_corners_stops_and_stays(gravity: float) -> None:
 
 def test_a_top_in_space_agrees_with_time_stepping() -> None:
     """Sliding in space with quaternions: a spinning top on its spherical foot; energy books close to 1e-12."""
-    from klapper.gallery.tippe_top import Top
+    from klapper.gallery._tippe_top import Top
 
     system = Top().system(0.1, 180.0)
     run = simulate(system, 0.05, EventDriven(1e-9))

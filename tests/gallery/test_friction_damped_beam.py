@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 from klapper.analysis import harmonic_response
 from klapper.gallery import find
-from klapper.gallery.friction_damped_beam import DENSITY, YOUNG, DampedBeam
+from klapper.gallery._friction_damped_beam import DENSITY, YOUNG, DampedBeam
 from klapper.gallery.parameter import ParameterError
 
 SHIPPED = {

@@ -9,8 +9,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from klapper.gallery import find
+from klapper.gallery._belt_oscillator import Belt, Motion
 from klapper.gallery._run import run_named, switching_times
-from klapper.gallery.belt_oscillator import Belt, Motion
 from klapper.gallery.parameter import ParameterError
 from klapper.mechanics import Contact, LinearSystem
 from klapper.report.figures import draw

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from klapper.gallery.belt_oscillator import Belt
+from klapper.gallery._belt_oscillator import Belt
 from klapper.gallery.example import ParameterError
 from klapper.gallery.impact_oscillator import impact_oscillator
 from klapper.gallery.stick_slip_cycle import Drag, stick_slip_cycle

@@ -12,12 +12,12 @@ from scipy.optimize import brentq, fsolve
 from klapper.analysis import periodic_motion
 from klapper.analysis.poincare_section import PoincareSection
 from klapper.analysis.shaken_incline import stationary_drift
+from klapper.gallery._belt_oscillator import Belt
 from klapper.gallery._compliant_wedge import Wedge
 from klapper.gallery._forced_delamination import Shaken
 from klapper.gallery._rotor import Shaft
 from klapper.gallery._sliding_flow import SlidingFlow
 from klapper.gallery._woodpecker import START, Toy
-from klapper.gallery.belt_oscillator import Belt
 from klapper.gallery.mode_coupling import Slider
 from klapper.gallery.rotor_clatter import settled
 from klapper.gallery.validity_limit import ELEMENTS

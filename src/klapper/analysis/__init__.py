@@ -24,7 +24,7 @@ from klapper.analysis.periodic.motion import PeriodicMotion
 from klapper.analysis.periodic.search import NoPeriodicMotion, periodic_motion
 from klapper.analysis.poincare_section import PoincareSection, Stroboscope, order_of_period
 from klapper.analysis.sampled_motion import Trajectory, extrema
-from klapper.analysis.sliding_stability import SlidingStability, SteadySliding, sliding_stability
+from klapper.analysis.sliding_stability import SlidingStability, sliding_stability
 from klapper.analysis.slip_onset import SlipOnset, slip_onset
 from klapper.analysis.stability_map import (
     BorderCurve,
@@ -41,6 +41,7 @@ from klapper.analysis.stationary_event import StationaryEvent
 from klapper.analysis.stationary_search import stationary_state, stationary_states
 from klapper.analysis.stationary_set import StationaryPiece, StationarySet, stationary_set
 from klapper.analysis.stationary_state import NoStationaryState, StationaryState
+from klapper.analysis.steady_sliding import SteadySliding
 from klapper.analysis.validity_limit import ValidityLimit
 
 __all__ = [

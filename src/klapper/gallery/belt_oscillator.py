@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from klapper.results import Run
 
 MOST_STEPS = 5_000_000
-
 TOLERANCE = 1e-12  # of the integrations with error control
 
 

@@ -65,7 +65,7 @@ def test_samples_and_lists(tmp_path: Path) -> None:
         (("B = [0.5, 1.6]", "B = 3"), "over.B is 3: give a list, or"),
         (("B = [0.5, 1.6]", "B = [-1.0]"), "B must be a number at least 0"),
         (("B = [0.5, 1.6]", "C = [1.0]"), "no parameter 'C'"),
-        (("[over]", '[refine]\non = "drift"\nalong = "A"\n[over]'), "refine needs the key 'tolerance'"),
+        (("[over]", '[refine]\non = "drift"\nalong = "A"\n[over]'), "refine needs the key 'accuracy'"),
         (("[over]", '[[figure]]\nkind = "pie"\n[over]'), "the kind of figure 1 is 'pie': give one of map"),
         (("[over]", '[[figure]]\nkind = "map"\n[over]'), "figure 1 needs the key 'x'"),
         (("[over]", '[sample]\nkind = "random"\n[over]'), "sample.kind is 'random': give one of sobol"),

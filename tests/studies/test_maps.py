@@ -29,7 +29,7 @@ def test_regimes_of_the_shaken_incline_to_1e_4(tmp_path: Path) -> None:
         over={"A": grid(0.05, 0.95, 19), "B": grid(0.02, 4.02, 41)},
         outputs=["motion_type", "drift"],
         store=tmp_path / "s",
-        refine=Refine("motion_type", along="B", tolerance=1e-4),
+        refine=Refine("motion_type", along="B", accuracy=1e-4),
         vectorised=True,
     ).run(workers=1)
     found = study.boundaries()
@@ -96,7 +96,7 @@ def test_the_squeal_map_of_the_wedge_ends_at_cot_alpha(tmp_path: Path) -> None:
         over={"alpha": grid(0.6, 1.3, 4), "mu": grid(0.05, 2.05, 6)},
         outputs=["verdict", "growth"],
         store=tmp_path / "s",
-        refine=Refine("verdict", along="mu", tolerance=1e-5),
+        refine=Refine("verdict", along="mu", accuracy=1e-5),
     ).run(workers=1)
     found = study.boundaries()
     closed = {
@@ -119,7 +119,7 @@ def test_the_clatter_map_ends_where_the_bands_do(tmp_path: Path) -> None:
         over={"split": [1.2], "speed": grid(3.0, 8.0, 11)},
         outputs=["regime", "margin"],
         store=tmp_path / "s",
-        refine=Refine("regime", along="speed", tolerance=1e-4),
+        refine=Refine("regime", along="speed", accuracy=1e-4),
     ).run(workers=1)
     found = study.boundaries()
     made = model(1.2)

@@ -128,14 +128,14 @@ def test_seeds_do_not_depend_on_the_order_of_parameters() -> None:
     assert not np.array_equal(one, seed_sequence({"a": 1.0, "b": 2.0}, 4, 0).generate_state(4))
 
 
-def test_a_boundary_is_bisected_to_the_tolerance(tmp_path: Path) -> None:
+def test_a_boundary_is_bisected_to_the_accuracy(tmp_path: Path) -> None:
     """The circle x² + y² = 1 and the line x = 0.3."""
     study = klapper.study(
         study_targets.square,
         over={"x": grid(0.0, 1.5, 6), "y": grid(0.05, 0.95, 4)},
         outputs=["inside", "side"],
         store=tmp_path / "s",
-        refine=Refine("inside", along=("x", "y"), tolerance=1e-6),
+        refine=Refine("inside", along=("x", "y"), accuracy=1e-6),
     ).run(workers=1)
     found = study.boundaries()
     assert np.all(found["width"] <= 1e-6)

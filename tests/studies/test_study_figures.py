@@ -17,7 +17,7 @@ def circle(tmp_path: Path) -> klapper.studies.Study:
         over={"x": grid(0.0, 1.5, 7), "y": grid(0.1, 0.9, 5)},
         outputs=["value", "side", "inside"],
         store=tmp_path / "s",
-        refine=Refine("inside", along="x", tolerance=1e-3),
+        refine=Refine("inside", along="x", accuracy=1e-3),
     ).run(workers=1)
 
 

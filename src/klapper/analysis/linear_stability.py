@@ -133,11 +133,11 @@ def checked_matrices(mass: Any, damping: Any, stiffness: Any) -> tuple[np.ndarra
 
 
 def critical_value(
-    judge: Callable[[float], Stability], low: float, high: float, *, tolerance: float = 1e-13
+    judge: Callable[[float], Stability], low: float, high: float, *, accuracy: float = 1e-13
 ) -> float:
     """The parameter between ``low`` and ``high`` at which the verdict changes from stable to unstable or back.
 
-    ``judge`` gives the stability at a parameter. Bisection down to an interval of ``tolerance`` times the larger end.
+    ``judge`` gives the stability at a parameter. Bisection down to an interval of ``accuracy`` times the larger end.
 
     >>> from klapper.analysis import critical_value, stability
     >>> round(critical_value(lambda k: stability([[1.0]], None, [[k]]), -1.0, 2.0), 9)
@@ -152,7 +152,7 @@ def critical_value(
             f"the motion is {word} at both ends, {low:g} and {high:g}; give an interval over which that changes."
         )
     size = max(abs(low), abs(high))
-    while abs(high - low) > tolerance * size:
+    while abs(high - low) > accuracy * size:
         middle = 0.5 * (low + high)
         if middle in (low, high):
             break

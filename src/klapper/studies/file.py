@@ -14,7 +14,7 @@
     [refine]
     on = "motion_type"
     along = "B"
-    tolerance = 1e-4
+    accuracy = 1e-4
 
     [[figure]]
     kind = "map"
@@ -208,12 +208,12 @@ def _refine(content: Mapping[str, Any]) -> Refine | None:
     if "refine" not in content:
         return None
     given = _typed(content, "refine", dict, "a table")
-    _require_keys(given, ("on", "along", "tolerance"), ("on", "along", "tolerance"), "refine")
+    _require_keys(given, ("on", "along", "accuracy"), ("on", "along", "accuracy"), "refine")
     along = (
         _names(given, "along") if isinstance(given["along"], list) else _typed(given, "along", str, "an axis")
     )
     return Refine(
-        _typed(given, "on", str, "an output"), along, float(_typed(given, "tolerance", float, "a number"))
+        _typed(given, "on", str, "an output"), along, float(_typed(given, "accuracy", float, "a number"))
     )
 
 

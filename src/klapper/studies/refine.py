@@ -1,7 +1,7 @@
 """Boundaries between regimes by bisection: a coarse grid first, then only the points that narrow a boundary down.
 
 Between neighbours of the grid along one axis with different regimes, the middle is computed, and again, until the
-boundary is known to the tolerance: log₂(spacing/tolerance) points per boundary instead of spacing/tolerance. A third
+boundary is known to the accuracy: log₂(spacing/accuracy) points per boundary instead of spacing/accuracy. A third
 regime met in between gives two boundaries. A regime is the value of a text or truth output, or the sign of a number.
 """
 
@@ -17,7 +17,7 @@ from klapper.studies.errors import StudyError
 
 @dataclass(frozen=True)
 class Refine:
-    r"""Bisect changes of the output ``on`` along one or several axes of the grid, each to ``tolerance``.
+    r"""Bisect changes of the output ``on`` along one or several axes of the grid, each to ``accuracy``.
 
     A mass thrown up with v under 10 m/s² is at v − 5 m after a second: the sign of its height changes at 5 m/s.
 
@@ -36,7 +36,7 @@ class Refine:
 
     on: str
     along: str | Sequence[str]
-    tolerance: float
+    accuracy: float
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -74,8 +74,8 @@ def require_refinable(refine: Refine, design: Design, outputs: Sequence[str]) ->
         raise StudyError("only a grid can be refined: give `over` as axes.")
     if refine.on not in outputs:
         raise StudyError(f"refine is on '{refine.on}', which is none of the outputs {', '.join(outputs)}.")
-    if not refine.tolerance > 0.0:
-        raise StudyError(f"the tolerance of refine is {refine.tolerance:g}: give a number above 0.")
+    if not refine.accuracy > 0.0:
+        raise StudyError(f"the accuracy of refine is {refine.accuracy:g}: give a number above 0.")
     for axis in refine.axes:
         if axis not in design.axes:
             raise StudyError(f"refine is along '{axis}', which is none of the axes {', '.join(design.axes)}.")
@@ -107,15 +107,15 @@ def first_brackets(refine: Refine, design: Design, values: Sequence[Any]) -> lis
 
 def bisected(
     brackets: Sequence[Bracket],
-    tolerance: float,
+    accuracy: float,
     compute: Callable[[Mapping[str, Sequence[Any]]], Sequence[Any]],
 ) -> list[Bracket]:
     """Narrow all brackets down, one round of middles after the other; ``compute`` gives the outputs of points."""
     narrow: list[Bracket] = []
     wide = list(brackets)
     while wide:
-        narrow += [bracket for bracket in wide if bracket.high - bracket.low <= tolerance]
-        wide = [bracket for bracket in wide if bracket.high - bracket.low > tolerance]
+        narrow += [bracket for bracket in wide if bracket.high - bracket.low <= accuracy]
+        wide = [bracket for bracket in wide if bracket.high - bracket.low > accuracy]
         if not wide:
             break
         points = [bracket.point(bracket.middle) for bracket in wide]

@@ -323,7 +323,7 @@ class Study:
             return self._regimes(store.read((self._refine.on,), points.keys))
 
         values = self._regimes(store.read((self._refine.on,), self._base.keys))
-        bisected(first_brackets(self._refine, self.design, values), self._refine.tolerance, compute)
+        bisected(first_brackets(self._refine, self.design, values), self._refine.accuracy, compute)
 
     @property
     def _refine(self) -> Refine:
@@ -341,7 +341,7 @@ class Study:
                 )
 
             values = stored(self.design.columns)
-            return bisected(first_brackets(self._refine, self.design, values), self._refine.tolerance, stored)
+            return bisected(first_brackets(self._refine, self.design, values), self._refine.accuracy, stored)
 
     def _refined_points(self, base: Any) -> list[Points]:
         """The points of refinement, round by round, as far as the store has what leads to them."""
@@ -354,7 +354,7 @@ class Study:
             return self._regimes(read_points(base, self._content, (self._refine.on,), rounds[-1].keys))
 
         values = stored(self.design.columns)
-        bisected(first_brackets(self._refine, self.design, values), self._refine.tolerance, stored)
+        bisected(first_brackets(self._refine, self.design, values), self._refine.accuracy, stored)
         return rounds[1:]
 
     @staticmethod

@@ -164,5 +164,5 @@ def test_what_it_leaves_open_and_cannot_do_is_told() -> None:
         Energetic().resolve(shared)
     with pytest.raises(InvalidModel, match="limit is 0"):
         Energetic(limit=0)
-    with pytest.raises(InvalidModel, match="tolerance is 1"):
-        Energetic(tolerance=1.0)
+    with pytest.raises(InvalidModel, match="least_approach is 1"):
+        Energetic(least_approach=1.0)

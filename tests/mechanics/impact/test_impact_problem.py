@@ -69,13 +69,13 @@ def test_options_of_laws_are_checked() -> None:
         Fremond([1.0, 1.0, 1.0]).resolve(three(0.0))
     with pytest.raises(InvalidModel, match="limit is 0"):
         Sequential(limit=0)
-    with pytest.raises(InvalidModel, match="tolerance is 1"):
-        Sequential(tolerance=1.0)
+    with pytest.raises(InvalidModel, match="least_approach is 1"):
+        Sequential(least_approach=1.0)
     for law in LAWS:
         with pytest.raises(InvalidModel, match="polygon is 5; allowed are even numbers"):
             replace(law, polygon=5)
-    with pytest.raises(InvalidModel, match="accuracy is 0"):
-        Fremond(1.0, accuracy=0.0)
+    with pytest.raises(InvalidModel, match="tolerance is 0"):
+        Fremond(1.0, tolerance=0.0)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)

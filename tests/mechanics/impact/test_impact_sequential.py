@@ -118,10 +118,10 @@ def test_handing_over_to_newtons_law() -> None:
 def test_plastic_row_ends_only_in_the_limit() -> None:
     """Approach speeds halve with every fast impact: as many impacts as the tolerance has bits, ⁺v → 1/3 each."""
     for tolerance in (1e-3, 1e-6, 1e-9):
-        result = Sequential(tolerance=tolerance).resolve(three(0.0))
+        result = Sequential(least_approach=tolerance).resolve(three(0.0))
         assert result.fast_impacts == int(np.ceil(np.log2(1 / tolerance)))
         assert np.abs(result.after - 1 / 3).max() < tolerance
-    assert not Sequential(tolerance=0.0, limit=20).resolve(three(0.0)).finished
+    assert not Sequential(least_approach=0.0, limit=20).resolve(three(0.0)).finished
 
 
 def test_opening_contacts_are_left_alone() -> None:

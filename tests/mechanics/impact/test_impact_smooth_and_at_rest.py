@@ -33,7 +33,7 @@ def test_a_smooth_floor_turns_a_leaning_rod_by_its_normal_impulse_alone(slip: fl
 @pytest.mark.parametrize(("speed", "collisions"), [(0.0, 0), (2.0, 1)])
 def test_an_impact_ends_when_nothing_approaches(speed: float, collisions: int, tolerance: float) -> None:
     ball = ImpactProblem([1.0], [-speed], [[1.0]], restitution=0.0)
-    result = Energetic(tolerance=tolerance).resolve(ball)
+    result = Energetic(least_approach=tolerance).resolve(ball)
     assert result.after.tolist() == [0.0]
     assert result.finished and len(result.order) == collisions
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from klapper.mechanics.impact.result import Stage
 
 NOISE = 1e-9
-"""Energies below this part of the energy at hand are not called a gain: the accuracy of the contact problems."""
+"""Energies below this part of the energy at hand are not called a gain: the tolerance of the contact problems."""
 
 
 @dataclass(frozen=True, eq=False)

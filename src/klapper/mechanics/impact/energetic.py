@@ -67,7 +67,7 @@ class EnergeticImpact(Impact):
             return ""
         return (
             f"Not finished after {len(self.order)} collisions: {np.count_nonzero(self.remaining)} of "
-            f"{self.problem.contacts} contacts still approaching. Raise limit or tolerance, or take a law for all "
+            f"{self.problem.contacts} contacts still approaching. Raise limit or least_approach, or take a law for all "
             f"contacts at once, such as Newton's."
         )
 
@@ -80,7 +80,7 @@ class Energetic(ImpactLaw):
     ∫ v_N dΛ_N over restitution is −e² times that over compression, each contact for itself.
 
     ``limit``      greatest number of collisions
-    ``tolerance``  approach speeds below this part of the largest contact speed at the start count as none
+    ``least_approach``  approach speeds below this part of the largest contact speed at the start count as none
 
     It needs no solver and has the exact disc. A ball of 2 kg at −3 m/s with e = 0.5 leaves with 1.5 m/s:
 
@@ -89,7 +89,7 @@ class Energetic(ImpactLaw):
     """
 
     limit: Annotated[int, Option("greatest number of collisions", at_least=1)] = 1000
-    tolerance: Annotated[float, Option("share of the largest contact speed", above=0.0)] = 1e-9
+    least_approach: Annotated[float, Option("share of the largest contact speed", above=0.0)] = 1e-9
     name: ClassVar[str] = "the energetic law"
     in_sequence: ClassVar[bool] = True
 
@@ -97,8 +97,10 @@ class Energetic(ImpactLaw):
         super().__post_init__()
         if self.limit < 1:
             raise InvalidModel(f"limit is {self.limit}; at least 1 collision must be allowed.")
-        if not 0.0 <= self.tolerance < 1.0:
-            raise InvalidModel(f"tolerance is {self.tolerance}; allowed are numbers from 0 to below 1.")
+        if not 0.0 <= self.least_approach < 1.0:
+            raise InvalidModel(
+                f"least_approach is {self.least_approach}; allowed are numbers from 0 to below 1."
+            )
 
     def resolve(self, impact: ImpactProblem) -> EnergeticImpact:
         patch_of, friction = one_patch_each(impact)
@@ -111,7 +113,7 @@ class Energetic(ImpactLaw):
         tied, contacts = False, impact.contacts
         while len(order) < self.limit:
             approach = -walk.velocity[:contacts]
-            if not approach.max(initial=0.0) > self.tolerance * speed:
+            if not approach.max(initial=0.0) > self.least_approach * speed:
                 break
             contact = int(np.argmax(approach))
             tied = tied or int(np.count_nonzero(approach >= (1.0 - _TIE) * approach[contact])) > 1
@@ -121,7 +123,7 @@ class Energetic(ImpactLaw):
             for phase, impulse in local.pieces(walk.velocity[rows], _STILL * speed):
                 walk.push(f"{impact.names[contact]}, {phase}", rows, impulse)
             order.append(contact)
-        finished = not (-walk.velocity[:contacts]).max(initial=0.0) > self.tolerance * speed
+        finished = not (-walk.velocity[:contacts]).max(initial=0.0) > self.least_approach * speed
         return EnergeticImpact(
             impact, self.name, tuple(walk.stages), order=np.array(order, int), tied=tied, finished=finished
         )

@@ -90,7 +90,7 @@ class Fremond(ImpactLaw):
             raised = 2.0 * mean + (delassus @ impulse)[: impact.contacts]
             dissipative = -masses * raised  # Waltersberger (3.113)
             wanted = impact.friction_limits(np.maximum(dissipative, 0.0))
-            if np.abs(wanted - limit).max(initial=0.0) <= self.accuracy * wanted.max(initial=0.0):
+            if np.abs(wanted - limit).max(initial=0.0) <= self.tolerance * wanted.max(initial=0.0):
                 return impulse, dissipative, solution
             limit, guess = wanted, impulse
         raise IterationLimit(

@@ -45,9 +45,9 @@ def impact_law(kind: str) -> Callable[[L], L]:
 class ImpactLaw(ABC):
     """Options of a law at jumps.
 
-    ``polygon``   None for the exact friction disc, or an even number of vertices; in the plane both are the same
-    ``solver``    "auto", or a solver of :mod:`klapper.complementarity`
-    ``accuracy``  allowed residual of every contact problem, dimensionless
+    ``polygon``    None for the exact friction disc, or an even number of vertices; in the plane both are the same
+    ``solver``     "auto", or a solver of :mod:`klapper.complementarity`
+    ``tolerance``  allowed residual of every contact problem, dimensionless
 
     A law with ``in_sequence`` is given all closed contacts, also those that open: it chooses anew after each jump.
     A law of one's own, contacts that take every normal velocity whatever the coefficients say:
@@ -66,7 +66,7 @@ class ImpactLaw(ABC):
 
     polygon: int | None = None
     solver: Any = "auto"
-    accuracy: float = 1e-9
+    tolerance: float = 1e-9
     name: ClassVar[str]
     in_sequence: ClassVar[bool] = False
 
@@ -75,8 +75,8 @@ class ImpactLaw(ABC):
             raise InvalidModel(
                 f"polygon is {self.polygon}; allowed are even numbers from 4 on (None: exact disc)."
             )
-        if not 0.0 < self.accuracy < 1.0:
-            raise InvalidModel(f"accuracy is {self.accuracy}; it must lie between 0 and 1, e.g. 1e-9.")
+        if not 0.0 < self.tolerance < 1.0:
+            raise InvalidModel(f"tolerance is {self.tolerance}; it must lie between 0 and 1, e.g. 1e-9.")
 
     @abstractmethod
     def resolve(self, impact: ImpactProblem) -> Impact:
@@ -104,7 +104,7 @@ class ImpactLaw(ABC):
             return impulse, None
         try:
             guess = None if start is None else start[rows]
-            solution: Solution[Any] = solve(problem, self.solver, tolerance=self.accuracy, start=guess)
+            solution: Solution[Any] = solve(problem, self.solver, tolerance=self.tolerance, start=guess)
         except ComplementarityError as error:
             raise type(error)(f"{stage}: {error}", error.attempts) from error
         impulse[rows] = solution.x

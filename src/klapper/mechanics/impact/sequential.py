@@ -7,7 +7,7 @@ Positions and time are frozen. Waves run through a row of bodies as in Newton's 
 once cannot show. The result is the last iterate (step 3 of the printed scheme names the one before it). With friction
 every fast impact is Newton's law with Coulomb friction at the approaching contacts. The scheme is heuristic and need
 not end (a ring of elastic discs), and with ε < 1 between three or more bodies it may end only in the limit; hence
-``limit`` and a positive ``tolerance``. What remains is reported, and the velocities reached are handed over.
+``limit`` and a positive ``least_approach``. What remains is reported, and the velocities reached are handed over.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class SequentialImpact(Impact):
         return (
             f"Not finished after {self.fast_impacts} fast impacts: {count} of {self.problem.contacts} contacts still "
             f"approaching, {self.problem.names[worst]} with {self.remaining[worst]:.6g} m/s. Hand over to a law for "
-            f"all contacts at once, Newton().resolve(problem.starting_from(after)), or raise limit or tolerance."
+            f"all contacts at once, Newton().resolve(problem.starting_from(after)), or raise limit or least_approach."
         )
 
 
@@ -80,7 +80,7 @@ class Sequential(ImpactLaw):
     """Fast impacts one after the other.
 
     ``limit``      greatest number of fast impacts
-    ``tolerance``  approach speeds below this part of the largest one at the start count as none
+    ``least_approach``  approach speeds below this part of the largest one at the start count as none
 
     Options as of :class:`ImpactLaw`. Balls of 1 kg with ε = 0.5 share the speed of a hit as (1 ∓ ε)/2:
 
@@ -91,7 +91,7 @@ class Sequential(ImpactLaw):
     """
 
     limit: Annotated[int, Option("greatest number of fast impacts", at_least=1)] = 1000
-    tolerance: Annotated[float, Option("share of the largest approach speed", above=0.0)] = 1e-9
+    least_approach: Annotated[float, Option("share of the largest approach speed", above=0.0)] = 1e-9
     name: ClassVar[str] = "the sequential law"
     in_sequence: ClassVar[bool] = True
 
@@ -99,13 +99,15 @@ class Sequential(ImpactLaw):
         super().__post_init__()
         if self.limit < 1:
             raise InvalidModel(f"limit is {self.limit}; at least 1 fast impact must be allowed.")
-        if not 0.0 <= self.tolerance < 1.0:
-            raise InvalidModel(f"tolerance is {self.tolerance}; allowed are numbers from 0 to below 1.")
+        if not 0.0 <= self.least_approach < 1.0:
+            raise InvalidModel(
+                f"least_approach is {self.least_approach}; allowed are numbers from 0 to below 1."
+            )
 
     def resolve(self, impact: ImpactProblem) -> SequentialImpact:
         contacts = impact.contacts
         velocity, reached = impact.contact_velocity(impact.before), impact.before
-        threshold = self.tolerance * max(0.0, float(-velocity[:contacts].min(initial=0.0)))
+        threshold = self.least_approach * max(0.0, float(-velocity[:contacts].min(initial=0.0)))
         total = np.zeros(velocity.size)
         stages: list[Stage] = []
         approaching = np.flatnonzero(velocity[:contacts] < -threshold)  # Waltersberger (5.14)

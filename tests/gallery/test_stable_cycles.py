@@ -16,10 +16,10 @@ from klapper.gallery._belt_oscillator import Belt
 from klapper.gallery._compliant_wedge import Wedge
 from klapper.gallery._forced_delamination import Shaken
 from klapper.gallery._rotor import Shaft
+from klapper.gallery._rotor_clatter import settled
 from klapper.gallery._sliding_flow import SlidingFlow
 from klapper.gallery._woodpecker import START, Toy
 from klapper.gallery.mode_coupling import Slider
-from klapper.gallery.rotor_clatter import settled
 from klapper.gallery.validity_limit import ELEMENTS
 from klapper.gallery.validity_limit import Shaken as ShakenBeam
 from klapper.gallery.wedged_disc import Disc

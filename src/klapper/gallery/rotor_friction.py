@@ -104,8 +104,8 @@ def rotor_friction(
     turns: Annotated[int, Parameter("turns with friction", at_least=1, at_most=100)] = 2,
     steps: Annotated[int, Parameter("time steps per turn", at_least=50, at_most=100000)] = 800,
 ) -> Outcome:
+    from klapper.gallery._rotor_clatter import require_stable, settled
     from klapper.gallery._run import ledger_check, run_audit, run_figures
-    from klapper.gallery.rotor_clatter import require_stable, settled
     from klapper.mechanics import Contact, FrictionElement
     from klapper.schemes.moreau import Moreau
     from klapper.simulate import simulate

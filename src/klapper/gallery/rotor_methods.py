@@ -106,8 +106,8 @@ def rotor_methods(
         float, Parameter("allowed error of a step, of both methods", above=0.0, at_most=1e-3)
     ] = 1e-5,
 ) -> Outcome:
+    from klapper.gallery._rotor_clatter import require_stable
     from klapper.gallery._run import ledger_check, run_audit
-    from klapper.gallery.rotor_clatter import require_stable
 
     shaft = Shaft(L, L2, a, b, h, E, rho, damping_ext, alpha2)
     require_stable(shaft.model(max(modes)), speed)
@@ -205,7 +205,7 @@ def _compare(
     shaft: Shaft, modes: int, speed: float, contacts: int, law: tuple[float, float], tolerance: float
 ) -> "Comparison | str":
     """Both motions over one turn; the reason if the event-driven method does not get through."""
-    from klapper.gallery.rotor_clatter import settled
+    from klapper.gallery._rotor_clatter import settled
     from klapper.mechanics import CompliantNormal
     from klapper.schemes.regularised import Regularised
     from klapper.simulate import SimulationFailed

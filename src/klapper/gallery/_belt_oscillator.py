@@ -1,6 +1,8 @@
 """The mass on a moving belt: its cycle without the methods that are to be checked, and what a run shows of it.
 
-m ẍ + k x = λ,   μ(v) = μ_d + (μ_s − μ_d)/(1 + δ |v|)
+While the mass lags behind the belt, friction falls with the sliding speed v:
+
+    m ẍ + k x = λ,   μ(v) = μ_d + (μ_s − μ_d)/(1 + δ |v|)
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,8 @@
 """The door on two hinges: a pendulum in closed form, and the same door as a rigid body on one hinge or two.
 
-I φ̈ = −m g sin λ (w/2) sin φ,    period 4 K(sin φ₀/2) / ω₀,    ω₀² = m g sin λ w / (2 I)
+About an axis that leans by λ from the vertical the door swings by
+
+    I φ̈ = −m g sin λ (w/2) sin φ,    period 4 K(sin φ₀/2) / ω₀,    ω₀² = m g sin λ w / (2 I)
 """
 
 from dataclasses import dataclass

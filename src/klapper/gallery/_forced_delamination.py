@@ -1,6 +1,8 @@
 """The delaminated beam shaken by a harmonic force: its modes with contact in the joint, and the motion it settles to.
 
-M q̈ + D q̇ + K q = r F cos ωt + J λ,   0 ≤ λ ⟂ J q ≥ 0,   J q = u₁₂ − u₁₃        Waltersberger (5.150)–(5.155)
+The joint may open and close anywhere along its length:
+
+    M q̈ + D q̇ + K q = r F cos ωt + J λ,   0 ≤ λ ⟂ J q ≥ 0,   J q = u₁₂ − u₁₃        Waltersberger (5.150)–(5.155)
 """
 
 import copy

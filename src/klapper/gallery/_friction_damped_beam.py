@@ -1,6 +1,8 @@
 """The cantilever with a dry damper between its ends: its modes, its damper, and its response without friction or stuck.
 
-M q̈ + D q̇ + K q = r F cos ωt − r_d s,    m z̈ = s + λ,    |λ| ≤ R,    s = k (r_d · q − z) + d (r_d · q̇ − ż)
+With the coordinates q of the beam and the displacement z of the slider,
+
+    M q̈ + D q̇ + K q = r F cos ωt − r_d s,    m z̈ = s + λ,    |λ| ≤ R,    s = k (r_d · q − z) + d (r_d · q̇ − ż)
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,8 @@
 """The rod whose tip slides on a rough floor, with all that is known of it in closed form.
 
-g̈ = A λ + b,   m A = 1 + 3 cos θ (cos θ − μ sin θ),   b = a θ̇² sin θ − g,   0 ≤ g̈ ⟂ λ ≥ 0
+The contact force λ lifts the tip with
+
+    g̈ = A λ + b,   m A = 1 + 3 cos θ (cos θ − μ sin θ),   b = a θ̇² sin θ − g,   0 ≤ g̈ ⟂ λ ≥ 0
 """
 
 from dataclasses import dataclass

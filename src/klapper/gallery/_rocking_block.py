@@ -1,6 +1,8 @@
 """The block that rocks on its lower corners: Housner's equation, its impacts, and its model with contacts.
 
-φ̈ = −p² sin(α − φ) while φ > 0,     angular velocity after/before an impact  1 − 3/2 sin² α
+With the half diagonal R, α = atan(w/h) and p² = 3 g/(4 R),
+
+    φ̈ = −p² sin(α − φ) while φ > 0,     angular velocity after/before an impact  1 − 3/2 sin² α
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,8 @@
 """The tippe top as a rigid body on a table, and what a run says of it: inclination, spin, slip, Jellett's invariant.
 
-J = L · (R e_z − a e) = const,      since  ṙ ⟂ L  and the moment of the force is ⟂ r
+Whatever the contact force does, Jellett's invariant stays:
+
+    J = L · (R e_z − a e) = const,      since  ṙ ⟂ L  and the moment of the force is ⟂ r
 """
 
 from dataclasses import dataclass

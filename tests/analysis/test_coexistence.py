@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from klapper.analysis.coexistence import coexistence
-from klapper.gallery.wedged_disc import Disc
+from klapper.gallery._wedged_disc import Disc
 from klapper.mechanics import Contact, FrictionElement, InvalidModel, LinearSystem
 from klapper.mechanics.acceleration import AccelerationProblem
 

@@ -9,9 +9,9 @@ from scipy.integrate import solve_ivp
 from klapper.gallery import find
 from klapper.gallery._compliant_wedge import Wedge
 from klapper.gallery._sliding_flow import SlidingFlow
+from klapper.gallery._wedged_disc import Disc
 from klapper.gallery.parameter import ParameterError
 from klapper.gallery.wedge_stability import wedge
-from klapper.gallery.wedged_disc import Disc
 from klapper.mechanics import Contact, Harmonic, InvalidModel, LinearSystem, State
 from klapper.mechanics.compliance import CompliantNormal, mixed_acceleration, restitution
 

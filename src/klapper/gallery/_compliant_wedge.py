@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from klapper.gallery._wedged_disc import Disc
 from klapper.gallery.wedge_stability import closed_form, judge, wedge
-from klapper.gallery.wedged_disc import Disc
 
 if TYPE_CHECKING:
     from klapper.analysis.attractor import Attractor

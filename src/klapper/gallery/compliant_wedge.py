@@ -18,9 +18,9 @@ import numpy as np
 
 from klapper.gallery._compliant_wedge import BLOCK, Wedge
 from klapper.gallery._compliant_wedge_figures import drawings
+from klapper.gallery._wedged_disc import Disc
 from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, example
 from klapper.gallery.wedge_stability import judge, require_turning
-from klapper.gallery.wedged_disc import Disc
 
 if TYPE_CHECKING:
     from klapper.analysis.attractor import Attractor

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
+from klapper.gallery._wedged_disc import Disc
 from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, example
-from klapper.gallery.wedged_disc import Disc
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

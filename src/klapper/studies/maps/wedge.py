@@ -18,8 +18,8 @@ def squeal(mu: float, alpha: float, stiffness: float = 1e5, moment_ratio: float 
 
     ``stiffness`` of each wall [N/m]; the disc has 1 kg, a radius of 0.1 m, and is pressed in with 9.81 N.
     """
+    from klapper.gallery._wedged_disc import Disc
     from klapper.gallery.wedge_stability import judge
-    from klapper.gallery.wedged_disc import Disc
 
     if mu >= 1.0 / np.tan(0.5 * alpha):
         return {"growth": None, "verdict": "climbs"}

@@ -1,0 +1,220 @@
+"""Stability of rotors over their speed.
+
+    (λ² M + λ (Ω G + D) + K_el − Ω² K_c + Ω P) q̂ = 0                                    Waltersberger (5.167)
+
+decides; critical speeds, at which K_el − Ω² K_c is singular (5.161), tell what is certain without eigenvalues:
+an odd number of them below a speed (5.168), and the theorem of Thomson and Tait.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sparse
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse.csgraph import connected_components
+
+from klapper.analysis.batched_eigenvalues import real_eigenvalues, shared
+from klapper.analysis.rotor.bands import Band, positive_bands, speed_grid
+from klapper.analysis.rotor.matrices import (
+    RotorMatrices,
+    batches,
+    checked_speeds,
+    dense_matrices,
+    small_dense,
+)
+from klapper.mechanics.arguments import number
+from klapper.mechanics.errors import InvalidModel
+
+_UNCOUPLED = 1e-10  # entries up to this part of the largest couple nothing
+_NEUTRAL = 1e-7  # growth up to this part of the angular speed is round-off of a neutral motion
+
+
+@dataclass(frozen=True, eq=False)
+class Campbell:
+    """Eigenvalues followed over speed.
+
+    ``speeds`` (k,) [Hz]; ``eigenvalues`` λ (k, 2n) complex [1/s] in the turning frame, each column one branch
+    """
+
+    speeds: np.ndarray
+    eigenvalues: np.ndarray
+
+    @property
+    def frequencies(self) -> np.ndarray:
+        """|Im λ|/2π (k, 2n) [Hz] in the turning frame."""
+        return np.abs(self.eigenvalues.imag) / (2 * np.pi)
+
+    @property
+    def growth(self) -> np.ndarray:
+        """Largest real part (k,) [1/s]."""
+        return self.eigenvalues.real.max(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Parity:
+    """The determinant criterion, Waltersberger (5.168).
+
+    ``below``    (k,) number of critical speeds below each speed: negative eigenvalues of K_el − Ω² K_c
+    ``unstable`` (k,) certainly unstable without external damping: ``below`` is odd, the determinant negative
+    """
+
+    below: np.ndarray
+    unstable: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class ThomsonTait:
+    """Material damping and K_el − Ω² K_c that is not positive definite: never stable without external damping.
+
+    ``applies``     whether the rotor has material damping in all coordinates and no external damping
+    ``indefinite``  (k,) whether a critical speed lies below; ``growth`` (k,) [1/s] largest real part
+    """
+
+    applies: bool
+    indefinite: np.ndarray
+    growth: np.ndarray
+
+    @property
+    def holds(self) -> bool:
+        """Whether the eigenvalues say what the theorem does, at every speed."""
+        return bool(np.all((self.growth > 0.0) == self.indefinite))
+
+
+def eigenvalues(rotor: RotorMatrices, speeds: Any) -> np.ndarray:
+    """λ (k, 2n) complex [1/s] of (5.167) at the speeds (k,) [Hz], the fastest growing first.
+
+    Coordinates that no matrix couples (symmetric and antisymmetric motions, say) are treated apart.
+    """
+    omega = 2 * np.pi * checked_speeds(speeds)
+    unit = _in_mass_units(rotor)
+    found = [_block_eigenvalues(unit.block(part), omega) for part in unit.parts()]
+    values = np.concatenate(found, axis=1)
+    return np.take_along_axis(values, np.argsort(-values.real, axis=1, kind="stable"), axis=1)
+
+
+def growth(rotor: RotorMatrices, speeds: Any) -> np.ndarray:
+    """Largest real part (k,) [1/s] at the speeds (k,) [Hz]: unstable where positive."""
+    return eigenvalues(rotor, speeds).real.max(axis=1)
+
+
+def campbell(rotor: RotorMatrices, speeds: Any) -> Campbell:
+    """Eigenvalues at rising speeds (k,) [Hz], each branch followed by continuity."""
+    places = checked_speeds(speeds)
+    values = eigenvalues(rotor, places)
+    values[0] = values[0][np.lexsort((values[0].real, values[0].imag))]
+    for k in range(1, len(places)):
+        expected = values[k - 1]
+        if k > 1:
+            stretch = (places[k] - places[k - 1]) / (places[k - 1] - places[k - 2])
+            expected = expected + stretch * (values[k - 1] - values[k - 2])
+        _, order = linear_sum_assignment(np.abs(expected[:, None] - values[k]))
+        values[k] = values[k][order]
+    return Campbell(places, values)
+
+
+def critical_speeds(rotor: RotorMatrices, up_to: float | None = None) -> np.ndarray:
+    """Speeds [Hz], rising, at which K_el − Ω² K_c is singular: the unbalance is in resonance. (5.161)"""
+    inverse = scipy.linalg.eigvalsh(small_dense(rotor.centrifugal), small_dense(rotor.stiffness))
+    inverse = inverse[inverse > 1e-14 * inverse.max()]
+    speeds = np.sort(1.0 / np.sqrt(inverse)) / (2 * np.pi)
+    return speeds if up_to is None else speeds[speeds <= up_to]
+
+
+def determinant_parity(rotor: RotorMatrices, speeds: Any) -> Parity:
+    """Number of critical speeds below each speed (k,) [Hz], and whether it is odd. (5.168)"""
+    below = np.searchsorted(critical_speeds(rotor), checked_speeds(speeds), side="left")
+    return Parity(below, below % 2 == 1)
+
+
+def thomson_tait(rotor: RotorMatrices, speeds: Any) -> ThomsonTait:
+    """Check the theorem of Thomson and Tait at the speeds (k,) [Hz]."""
+    internal, external = small_dense(rotor.internal_damping), small_dense(rotor.external_damping)
+    pervasive = internal.any() and np.linalg.eigvalsh(internal)[0] > 0.0
+    places = checked_speeds(speeds)
+    return ThomsonTait(
+        bool(pervasive and not external.any()),
+        determinant_parity(rotor, places).below > 0,
+        growth(rotor, places),
+    )
+
+
+def unstable_bands(
+    rotor: RotorMatrices,
+    low: float,
+    high: float,
+    *,
+    samples: int = 400,
+    accuracy: float = 1e-6,
+    neutral: float | None = None,
+) -> list[Band]:
+    """Ranges of speed [Hz] in which the largest real part is positive, their limits bracketed to ``accuracy`` [Hz].
+
+    Besides ``samples`` at equal distances the critical speeds and the middles between them are looked at, where narrow
+    ranges are. ``neutral`` [1/s] is the growth that still counts as none; by default 1e-7 of the largest angular speed.
+    """
+    grid = speed_grid(low, high, samples, critical_speeds(rotor, up_to=high))
+    limit = _NEUTRAL * 2 * np.pi * high if neutral is None else number(neutral, "neutral", at_least=0.0)
+    return positive_bands(lambda speeds: growth(rotor, speeds) - limit, grid, accuracy, shift=limit)
+
+
+@dataclass(frozen=True, eq=False)
+class _MassUnits:
+    """Dense matrices in coordinates with M = 1; all entries are powers of an angular frequency."""
+
+    stiffness: np.ndarray
+    damping: np.ndarray
+    gyroscopic: np.ndarray
+    centrifugal: np.ndarray
+    circulatory: np.ndarray
+
+    def all(self) -> tuple[np.ndarray, ...]:
+        return self.stiffness, self.damping, self.gyroscopic, self.centrifugal, self.circulatory
+
+    def block(self, part: np.ndarray) -> _MassUnits:
+        return _MassUnits(*(matrix[np.ix_(part, part)] for matrix in self.all()))
+
+    def parts(self) -> list[np.ndarray]:
+        """Sets of coordinates that no matrix couples."""
+        coupled = np.zeros(self.stiffness.shape, dtype=bool)
+        root = np.sqrt(np.abs(np.diag(self.stiffness)))
+        sizes = (root[:, None] * root, *(np.abs(matrix).max() for matrix in self.all()[1:]))
+        for matrix, size in zip(self.all(), sizes, strict=True):
+            coupled |= np.abs(matrix) > _UNCOUPLED * size
+        count, labels = connected_components(sparse.csr_array(coupled), directed=False)
+        return [np.flatnonzero(labels == i) for i in range(count)]
+
+
+def _in_mass_units(rotor: RotorMatrices) -> _MassUnits:
+    mass, damping, gyroscopic, stiffness, centrifugal, circulatory = dense_matrices(rotor)
+    if np.array_equal(mass, np.eye(len(mass))):
+        return _MassUnits(stiffness, damping, gyroscopic, centrifugal, circulatory)
+    try:
+        factor = np.linalg.cholesky(mass)
+    except np.linalg.LinAlgError:
+        raise InvalidModel("the mass matrix of the rotor is not positive definite.") from None
+
+    def scaled(matrix: np.ndarray) -> np.ndarray:
+        half = scipy.linalg.solve_triangular(factor, matrix, lower=True)
+        return scipy.linalg.solve_triangular(factor, half.T, lower=True).T
+
+    return _MassUnits(*(scaled(each) for each in (stiffness, damping, gyroscopic, centrifugal, circulatory)))
+
+
+def _block_eigenvalues(unit: _MassUnits, omega: np.ndarray) -> np.ndarray:
+    """λ (k, 2n) of one set of coupled coordinates."""
+    n = len(unit.stiffness)
+    root = np.sqrt(np.maximum(np.diag(unit.stiffness), 1e-12 * np.abs(unit.stiffness).max() + 1e-300))
+
+    def some(part: np.ndarray) -> np.ndarray:
+        w = part[:, None, None]
+        matrix = np.zeros((len(part), 2 * n, 2 * n))
+        matrix[:, np.arange(n), n + np.arange(n)] = root
+        matrix[:, n:, :n] = -(unit.stiffness - w**2 * unit.centrifugal + w * unit.circulatory) / root
+        matrix[:, n:, n:] = -(w * unit.gyroscopic + unit.damping)
+        return real_eigenvalues(matrix)
+
+    return np.concatenate(shared(some, batches(omega, 4 * n * n)))

@@ -15,13 +15,13 @@ from klapper.analysis.shaken_incline import stationary_drift
 from klapper.gallery._belt_oscillator import Belt
 from klapper.gallery._compliant_wedge import Wedge
 from klapper.gallery._forced_delamination import Shaken
+from klapper.gallery._mode_coupling import Slider
 from klapper.gallery._rotor import Shaft
 from klapper.gallery._rotor_clatter import settled
 from klapper.gallery._sliding_flow import SlidingFlow
 from klapper.gallery._validity_limit import Shaken as ShakenBeam
 from klapper.gallery._wedged_disc import Disc
 from klapper.gallery._woodpecker import START, Toy
-from klapper.gallery.mode_coupling import Slider
 from klapper.gallery.validity_limit import ELEMENTS
 from klapper.mechanics import FrictionElement, Harmonic, LinearSystem, State
 from klapper.mechanics.compliance import CompliantNormal

@@ -1,7 +1,5 @@
 """Arc length: exact paths of trusses with snap-through and snap-back, limit and bifurcation points."""
 
-import doctest
-import importlib
 from typing import Literal
 
 import numpy as np
@@ -158,12 +156,6 @@ def test_determinants_have_sign_and_size(size: int) -> None:
         found = determinant(matrix)
         assert found.sign == sign
         assert found.log == pytest.approx(log, rel=1e-9, abs=1e-9)
-
-
-def test_the_doctest_of_static_state() -> None:
-    found = doctest.testmod(importlib.import_module("klapper.analysis.load_path"))
-    assert found.attempted > 0
-    assert found.failed == 0
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,5 @@
 """States of rest under contact, against quadratic programs, all combinations of contacts, and closed forms."""
 
-import doctest
-import importlib
-
 import numpy as np
 import pytest
 from stationary_oracles import all_states, least_energy, parts, random_family, violation
@@ -273,10 +270,3 @@ def test_a_system_without_contacts_and_a_state_that_is_plain_data() -> None:
     (only,) = stationary_states(LinearSystem([1.0], stiffness=[2.0], force=[3.0]))
     assert only.position == pytest.approx([1.5])
     assert np.all(stationary_state(turning(0.0, 1.0)).states == OPEN)
-
-
-@pytest.mark.parametrize("name", ["stationary_search", "stationary_branch", "stationary_set", "state_change"])
-def test_examples_in_docstrings(name: str) -> None:
-    found = doctest.testmod(importlib.import_module(f"klapper.analysis.{name}"))
-    assert found.attempted > 0
-    assert found.failed == 0

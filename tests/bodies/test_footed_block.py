@@ -1,12 +1,8 @@
 """The block on two feet: directions, forces, energies, static start, closed forms; two sliding masses."""
 
-import doctest
-
 import numpy as np
 import pytest
 
-import klapper.bodies.coupled_sliders
-import klapper.bodies.footed_block
 from klapper.bodies import CoupledSliders, Coupling, FootedBlock, Halves, rigid_block, split_block
 from klapper.mechanics import InvalidModel, Ramp
 from klapper.mechanics.system import difference_tangents
@@ -190,8 +186,3 @@ def test_two_sliders_share_by_history() -> None:
 def test_wrong_models_are_refused(call, words: str) -> None:
     with pytest.raises(InvalidModel, match=words):
         call()
-
-
-def test_docstring_examples() -> None:
-    for module in (klapper.bodies.footed_block, klapper.bodies.coupled_sliders):
-        assert doctest.testmod(module).failed == 0

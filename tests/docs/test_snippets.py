@@ -26,7 +26,6 @@ ELSEWHERE = {
     "docs/solvers.md": "tests/test_package.py",
     "docs/structures.md": "tests/test_package.py",
     "docs/which_method.md": "tests/test_package.py",
-    "docs/bodies.md": "tests/bodies/test_doctests.py",
     "docs/continuum_contact.md": "tests/continuum/contact/test_guide.py",
     "docs/statics.md": "tests/analysis/test_load_path.py",
     "docs/studies.md": "tests/studies/test_study_guide.py",

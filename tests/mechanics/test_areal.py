@@ -1,14 +1,11 @@
 """Averaged contact: normalisation, exact integrals, virtual work, friction patches, and what is refused."""
 
-import doctest
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from klapper.complementarity import FrictionalContact, solve
-from klapper.mechanics import areal
 from klapper.mechanics.areal import AveragedContact, FrictionPatches, friction_matrix
 from klapper.mechanics.contact_area import ContactArea
 from klapper.mechanics.errors import InvalidModel
@@ -299,7 +296,3 @@ def test_what_else_is_refused(strip: ContactArea, plate: ContactArea) -> None:
         ContactArea([0.0, 1.0], [1.0, 0.0])
     with pytest.raises(InvalidModel, match="panels reach from"):
         ContactArea.line(1.0, panels=[0.0, 0.5])
-
-
-def test_docstring_examples() -> None:
-    assert doctest.testmod(areal).failed == 0

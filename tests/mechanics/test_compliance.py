@@ -1,7 +1,5 @@
 """Compliant normal laws and the mixed formulation: closed forms, energy, independent minimisation."""
 
-import doctest
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +9,6 @@ from scipy.optimize import lsq_linear
 
 from klapper.complementarity import Enumeration, MixedComplementarity, solve
 from klapper.convex import Orthant, penalty
-from klapper.mechanics import compliance
 from klapper.mechanics.compliance import (
     ApproachDamper,
     BoundaryLayer,
@@ -338,7 +335,3 @@ def test_compliant_wedge_at_rest_has_one_acceleration() -> None:
         for _ in range(20)
     ]
     np.testing.assert_allclose(found, np.tile(found[0], (20, 1)), atol=1e-8)
-
-
-def test_docstring_examples() -> None:
-    assert doctest.testmod(compliance).failed == 0

@@ -1,7 +1,5 @@
 """Contacts by name: what they become in the table of laws, and what is refused when a model is built."""
 
-import doctest
-
 import numpy as np
 import pytest
 import scipy.sparse as sparse
@@ -18,7 +16,6 @@ from klapper.mechanics import (
     LinearSystem,
     Ramp,
     Stribeck,
-    contacts,
 )
 from klapper.mechanics.contacts import rate_of
 
@@ -245,7 +242,3 @@ def test_tangents_that_do_not_exist_at_zero() -> None:
         friction=0.1,
     )
     assert function(disc).contacts.tangential == 1
-
-
-def test_doctests() -> None:
-    assert doctest.testmod(contacts).failed == 0

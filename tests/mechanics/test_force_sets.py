@@ -1,11 +1,8 @@
 """Forces that a state of a system leaves possible, and what the audit of a run says about them."""
 
-import doctest
-
 import numpy as np
 import pytest
 
-import klapper.mechanics.force_sets
 from klapper.bodies import Planar
 from klapper.mechanics import Anisotropic, Constraint, Contact, FrictionElement, LinearSystem
 from klapper.mechanics.acceleration import AccelerationProblem
@@ -215,8 +212,3 @@ def test_bodies_are_looked_at_like_linear_systems() -> None:
     audit = simulate(model.build(), 0.02, Moreau(1e-3)).about["audit"]
     (text,) = audit["undetermined forces"].values()
     assert "only their sum is determined" in text
-
-
-def test_docstring_examples() -> None:
-    result = doctest.testmod(klapper.mechanics.force_sets)
-    assert result.attempted > 0 and result.failed == 0

@@ -1,7 +1,5 @@
 """Systems from functions: derivatives by differences against analytic ones, the power balance, what is refused."""
 
-import doctest
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,6 @@ from klapper.mechanics import (
     FunctionSystem,
     Harmonic,
     InvalidModel,
-    function_system,
 )
 
 G, L = 9.81, 0.8
@@ -280,7 +277,3 @@ def test_functions_are_asked_only_a_few_times_when_a_system_is_built() -> None:
     make(force=counted("force", np.zeros(1)), mass=counted("mass", np.eye(1)), contacts=parts)
     assert max(asked.values()) <= 3
     assert min(asked.values()) >= 1
-
-
-def test_doctests() -> None:
-    assert doctest.testmod(function_system).failed == 0

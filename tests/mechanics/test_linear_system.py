@@ -1,7 +1,5 @@
 """Linear systems: the numbered contract of a system, item by item, and what is refused."""
 
-import doctest
-
 import numpy as np
 import pytest
 import scipy.sparse as sparse
@@ -17,7 +15,6 @@ from klapper.mechanics import (
     InvalidModel,
     LinearSystem,
     Ramp,
-    linear_system,
 )
 from klapper.mechanics.system import check_start, difference_tangents
 
@@ -308,7 +305,3 @@ def test_small_penetration_is_accepted_when_asked_for() -> None:
     system = LinearSystem([1.0], contacts=parts, penetration=1e-5)
     with pytest.raises(InvalidModel):
         check_start(system)
-
-
-def test_doctests() -> None:
-    assert doctest.testmod(linear_system).failed == 0

@@ -1,11 +1,9 @@
 """Given functions of time: values, derivatives, shapes, what is refused."""
 
-import doctest
-
 import numpy as np
 import pytest
 
-from klapper.mechanics import Constant, FunctionOfTime, Harmonic, InvalidModel, Ramp, Signal, signals
+from klapper.mechanics import Constant, FunctionOfTime, Harmonic, InvalidModel, Ramp, Signal
 from klapper.mechanics.signals import Sum, as_signal
 
 TIMES = np.array([-0.7, 0.0, 0.3, 1.9])
@@ -124,7 +122,3 @@ def test_bad_signals_are_refused_in_one_sentence(name: str) -> None:
 def test_signal_is_abstract() -> None:
     with pytest.raises(TypeError):
         Signal()  # type: ignore[abstract]
-
-
-def test_doctests() -> None:
-    assert doctest.testmod(signals).failed == 0

@@ -1,13 +1,11 @@
 """Moreau's scheme between jumps: implicit Euler, midpoint rule, orders, numerical damping, stiffness."""
 
-import doctest
-
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
 from klapper.mechanics import FunctionSystem, Harmonic, InvalidModel, LinearSystem
-from klapper.schemes import Moreau, moreau
+from klapper.schemes import Moreau
 from klapper.simulate import SimulationFailed, simulate
 
 OMEGA = 2 * np.pi
@@ -355,7 +353,3 @@ def test_scheme_describes_itself() -> None:
     assert "jean1999" in Moreau(0.01).citations
     run = simulate(oscillator(), 0.1, Moreau(0.01))
     assert "Moreau" in run.citation()
-
-
-def test_doctests() -> None:
-    assert doctest.testmod(moreau).failed == 0

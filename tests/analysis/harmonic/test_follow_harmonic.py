@@ -1,7 +1,5 @@
 """Curves of responses over frequency: folds, corners, families of systems, interruption, figures."""
 
-import doctest
-import importlib
 from math import pi, sqrt
 from typing import Any
 
@@ -217,9 +215,3 @@ def test_with_given_friction_limits_the_response_is_unique() -> None:
     assert curve.curve.end == "high"
     assert np.all(np.diff(curve.frequencies) > 0.0)
     assert curve.folds == ()
-
-
-def test_the_example_in_the_docstring() -> None:
-    found = doctest.testmod(importlib.import_module("klapper.analysis.harmonic.solve"))
-    assert found.attempted > 0
-    assert found.failed == 0

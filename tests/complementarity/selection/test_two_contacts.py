@@ -1,12 +1,9 @@
 """Friction of two contacts with one direction: constants of z, its quadric, the 17 cases, water filling."""
 
-import doctest
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-import klapper.complementarity.selection.two_contacts
 from klapper.complementarity import InvalidProblem
 from klapper.complementarity.kernels.friction_split import LABELS, many_filled
 from klapper.complementarity.selection.two_contacts import (
@@ -176,7 +173,3 @@ def test_water_filling_meets_the_conditions_of_the_minimum(count: int) -> None:
 def test_wrong_arguments_are_refused(call, words: str) -> None:
     with pytest.raises(InvalidProblem, match=words):
         call()
-
-
-def test_docstring_examples() -> None:
-    assert doctest.testmod(klapper.complementarity.selection.two_contacts).failed == 0

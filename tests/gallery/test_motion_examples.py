@@ -10,11 +10,11 @@ import pytest
 
 import klapper.mechanics
 from klapper.gallery import find
+from klapper.gallery._impacting_bar import Bar
 from klapper.gallery._rocking_block import Block
 from klapper.gallery._run import ledger_check, run_audit, run_figures, scheme_named
 from klapper.gallery.bouncing_ball import Ball
 from klapper.gallery.example import Outcome
-from klapper.gallery.impacting_bar import Bar
 from klapper.gallery.newtons_cradle import Cradle
 from klapper.gallery.parameter import ParameterError
 from klapper.mechanics import Contact, LinearSystem

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from klapper.gallery._belt_oscillator import Belt
+from klapper.gallery._stick_slip_cycle import Drag
 from klapper.gallery.example import ParameterError
 from klapper.gallery.impact_oscillator import impact_oscillator
-from klapper.gallery.stick_slip_cycle import Drag, stick_slip_cycle
+from klapper.gallery.stick_slip_cycle import stick_slip_cycle
 
 
 def failed(outcome):

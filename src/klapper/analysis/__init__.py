@@ -1,7 +1,7 @@
 """Analyses of a model: stability, coexisting states, attractors, closed-form motions over maps of parameters."""
 
 from klapper.analysis.attractor import Attractor, advancing, find_attractor
-from klapper.analysis.coexistence import Coexistence, PossibleMotion, coexistence
+from klapper.analysis.coexistence import Coexistence, coexistence
 from klapper.analysis.critical_point import CriticalPoint
 from klapper.analysis.follow_load import follow_load
 from klapper.analysis.frequency_response import FrequencyResponse, frequency_response
@@ -23,6 +23,7 @@ from klapper.analysis.periodic.follow import follow_periodic
 from klapper.analysis.periodic.motion import PeriodicMotion
 from klapper.analysis.periodic.search import NoPeriodicMotion, periodic_motion
 from klapper.analysis.poincare_section import PoincareSection, Stroboscope, order_of_period
+from klapper.analysis.possible_motion import PossibleMotion
 from klapper.analysis.sampled_motion import Trajectory, extrema
 from klapper.analysis.sliding_stability import SlidingStability, sliding_stability
 from klapper.analysis.slip_onset import SlipOnset, slip_onset

@@ -56,7 +56,7 @@ class Continuum(System):
 
     A bar of 6 kg that is thrown with 2 m/s over a floor; ½ m v² = 12 J:
 
-    >>> from klapper.continuum import NeoHooke, Solid, block
+    >>> from klapper.continuum import Gravity, NeoHooke, Solid, block
     >>> bar = Solid("bar", block((2.0, 1.0), (2, 1)), NeoHooke(100.0, 0.3), density=3.0)
     >>> floor = Wall("bar", "bottom", point=(0.0, -0.1), normal=(0.0, 1.0))
     >>> world = Continuum([bar], loads=[Gravity((0.0, -9.81))], walls=[floor], velocity={"bar": (2.0, 0.0)})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from klapper.analysis import PeriodicMotion
     from klapper.mechanics import LinearSystem, State
 
 
@@ -133,3 +134,8 @@ class Oscillator:
 
     def at(self, frequency: float) -> "Oscillator":
         return replace(self, frequency=float(frequency))
+
+
+def impact_speeds(motion: "PeriodicMotion") -> list[float]:
+    """[m/s], in the order of one period."""
+    return [event.speed for event in motion.events if event.kind == "impact"]

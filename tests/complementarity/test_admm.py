@@ -134,7 +134,7 @@ def test_what_it_cannot_do_is_told() -> None:
     [
         ({"stiffness": 0.0}, "stiffness is 0.0; allowed are finite numbers above 0"),
         ({"relaxation": 2.0}, "relaxation is 2.0; allowed are numbers between 0 and 2"),
-        ({"max_iterations": 0}, "max_iterations is 0; it must be at least 1"),
+        ({"max_iterations": 0}, "max_iterations is 0; allowed are numbers from 1 on"),
     ],
 )
 def test_options_out_of_range_are_refused(option, words) -> None:

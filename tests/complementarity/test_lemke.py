@@ -89,7 +89,7 @@ def test_other_covering_vectors_find_solutions_that_the_first_one_misses():
 
 
 def test_covering_vector_must_be_positive():
-    with pytest.raises(InvalidProblem, match="covering must be positive, got 0"):
+    with pytest.raises(InvalidProblem, match="the least entry of covering is 0"):
         solve(LinearComplementarity(np.eye(2), [-1.0, -1.0]), Lemke(covering=[1.0, 0.0]))
 
 

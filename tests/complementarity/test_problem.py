@@ -36,7 +36,7 @@ from klapper.complementarity import (
         ),
         (lambda: MixedComplementarity(np.eye(2), [1.0, 1.0], free=3), "only 2 unknowns"),
         (lambda: MixedComplementarity(np.eye(2), [1.0, 1.0], free=[True]), r"free has shape \(1,\)"),
-        (lambda: FrictionalContact(np.eye(3), np.ones(3), -0.1), "friction must not be negative"),
+        (lambda: FrictionalContact(np.eye(3), np.ones(3), -0.1), "the least entry of friction is"),
         (lambda: FrictionalContact(np.eye(3), np.ones(4)), "multiple of dimension = 3"),
         (lambda: FrictionalContact(np.eye(4), np.ones(3)), r"delassus has shape \(4, 4\)"),
         (lambda: FrictionalContact(np.eye(3), np.ones(3), 0.1, polygon=5), "even numbers from 4"),
@@ -52,7 +52,7 @@ from klapper.complementarity import (
             ),
             "give the matrix",
         ),
-        (lambda: NonlinearComplementarity(abs, abs, 1, scale=-1.0), "scale must be positive"),
+        (lambda: NonlinearComplementarity(abs, abs, 1, scale=-1.0), "the least entry of scale is -1.0"),
     ],
 )
 def test_a_badly_posed_problem_is_refused_with_the_name_of_the_argument(build, sentence):

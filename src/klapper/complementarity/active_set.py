@@ -39,7 +39,7 @@ class ActiveSet:
         if not is_linear(problem):
             return f"The active-set solver takes frictionless problems; this is a {problem.kind}."
         if not is_symmetric(as_linear(problem).problem.matrix):
-            return "The active-set solver needs a symmetric matrix (frictionless contact); use lemke."
+            return 'The active-set solver needs a symmetric matrix (frictionless contact); use "lemke".'
         return ""
 
     def attempt(self, problem: Any, start: np.ndarray | None, tolerance: float) -> Answer:
@@ -58,7 +58,7 @@ class ActiveSet:
         if status == RAY:
             raise NoSolution(no_support_text(linear, x))
         if status == NOT_SEMIDEFINITE:
-            raise NotApplicable("The matrix is not positive semidefinite; use lemke.")
+            raise NotApplicable('The matrix is not positive semidefinite; use "lemke".')
         if status == LIMIT or not np.isfinite(residual):
             raise IterationLimit(f"The active set did not settle within {steps} exchanges.")
         return Answer(conversion.recover(x), steps)

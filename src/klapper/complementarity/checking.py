@@ -72,7 +72,7 @@ def require_finite(array: np.ndarray, argument: str) -> None:
 
 def require_tolerance(tolerance: float) -> None:
     if not 0 < tolerance < 1:
-        raise InvalidProblem(f"tolerance is {tolerance}; it must lie between 0 and 1, e.g. 1e-9.")
+        raise InvalidProblem(f"tolerance is {tolerance}; allowed are numbers between 0 and 1, e.g. 1e-9.")
 
 
 def as_names(names: Sequence[str] | None, count: int, default: str) -> tuple[str, ...]:

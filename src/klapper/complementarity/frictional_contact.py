@@ -167,7 +167,9 @@ class FrictionalContact:
             )
         for argument, values in (("friction", friction.data), ("limit", limit)):
             if values.size and values.min() < 0:
-                raise InvalidProblem(f"{argument} must not be negative, got {values.min()}.")
+                raise InvalidProblem(
+                    f"the least entry of {argument} is {values.min()}; allowed are numbers from 0 on."
+                )
         if polygon is not None and (polygon < 2 or polygon % 2 or (tangential.shape[1] == 2 and polygon < 4)):
             raise InvalidProblem(
                 f"polygon is {polygon}; allowed are even numbers from 4 on (None: exact disc)."

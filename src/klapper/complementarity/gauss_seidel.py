@@ -59,7 +59,9 @@ class GaussSeidel:
             raise InvalidProblem(f"relaxation is {self.relaxation}; allowed are numbers between 0 and 2.")
         for argument, least in (("memory", 0), ("max_sweeps", 1)):
             if getattr(self, argument) < least:
-                raise InvalidProblem(f"{argument} is {getattr(self, argument)}; it must be at least {least}.")
+                raise InvalidProblem(
+                    f"{argument} is {getattr(self, argument)}; allowed are numbers from {least} on."
+                )
 
     def obstacle(self, problem: Any) -> str:
         if isinstance(problem, LinearComplementarity):

@@ -122,7 +122,7 @@ def follow(
     """
     if not steps >= 1 or start == end or not np.isfinite([start, end]).all():
         raise InvalidProblem(
-            f"follow needs finite start ≠ end and steps ≥ 1, got {start}, {end} and {steps}."
+            f"start, end and steps are {start}, {end} and {steps}; allowed are finite start ≠ end and steps from 1 on."
         )
     if at_fold not in ("turn", "jump"):
         raise InvalidProblem(f"at_fold is {at_fold!r}; allowed are 'turn' and 'jump'.")

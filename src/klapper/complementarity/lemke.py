@@ -63,7 +63,9 @@ class Lemke:
         n = linear.size
         covering = np.ones(n) if self.covering is None else as_vector(self.covering, "covering", n)
         if n and covering.min() <= 0:
-            raise InvalidProblem(f"covering must be positive, got {covering.min()} as its smallest entry.")
+            raise InvalidProblem(
+                f"the least entry of covering is {covering.min()}; allowed are numbers above 0."
+            )
         pivot_limit = 50 * n + 100 if self.max_pivots is None else self.max_pivots
         x = np.empty(n)
         status, pivots, residual = solve_by_lemke(

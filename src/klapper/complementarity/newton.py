@@ -62,10 +62,10 @@ class SemismoothNewton:
             if problem.polygon is not None:
                 return (
                     "Newton treats the exact friction disc, not a polygon; "
-                    "convert the problem with polygonal and use lemke."
+                    'convert the problem with polygonal and use "lemke".'
                 )
             if isinstance(problem.delassus, LinearOperator):
-                return "Newton factorises the Delassus matrix, but it is given as an operator; use prox."
+                return 'Newton factorises the Delassus matrix, but this one is known only as an operator; use "prox".'
             return ""
         if isinstance(problem, (LinearComplementarity, MixedComplementarity, NonlinearComplementarity)):
             return ""
@@ -294,7 +294,7 @@ def _failure(problem: Any, residual: float, iterations: int, tolerance: float) -
         return text + (
             "the contact forces do not settle. Large friction with coupled normal and tangential motion may "
             "leave no solution (Painlevé) or several, redundant contacts leave forces undetermined: try "
-            "gauss_seidel or prox, a smaller step, or the forces of the last step as start."
+            '"gauss-seidel" or "prox", a smaller step, or the forces of the last step as start.'
         )
     if isinstance(problem, NonlinearComplementarity):
         return text + (

@@ -149,7 +149,9 @@ class NonlinearComplementarity:
         self.unknown_scale: np.ndarray = as_vector(unknown_scale, "unknown_scale", self.size)
         for argument, value in (("scale", self.scale), ("unknown_scale", self.unknown_scale)):
             if np.any(value <= 0):
-                raise InvalidProblem(f"{argument} must be positive, got {value.min()} as its smallest entry.")
+                raise InvalidProblem(
+                    f"the least entry of {argument} is {value.min()}; allowed are numbers above 0."
+                )
         self._names = None if names is None else as_names(names, self.size, "")
 
     @property

@@ -72,7 +72,9 @@ class Prox:
             raise InvalidProblem(f"reduction is {self.reduction}; allowed are numbers between 0 and 1.")
         for argument, least in (("memory", 0), ("max_iterations", 1), ("max_restarts", 0), ("max_rounds", 1)):
             if getattr(self, argument) < least:
-                raise InvalidProblem(f"{argument} is {getattr(self, argument)}; it must be at least {least}.")
+                raise InvalidProblem(
+                    f"{argument} is {getattr(self, argument)}; allowed are numbers from {least} on."
+                )
 
     def obstacle(self, problem: Any) -> str:
         if isinstance(problem, (LinearComplementarity, FrictionalContact)):

@@ -340,7 +340,7 @@ def _friction_rows(friction: Any, patches: int, contacts: int) -> np.ndarray:
 
 def _not_negative(values: np.ndarray, argument: str) -> np.ndarray:
     if values.min(initial=0.0) < 0.0:
-        raise InvalidModel(f"{argument} must not be negative, got {values.min()}.")
+        raise InvalidModel(f"the least entry of {argument} is {values.min()}; allowed are numbers from 0 on.")
     return values
 
 

@@ -89,7 +89,9 @@ class NestedProx(EqualSteps):
             raise InvalidModel(f"reduction is {self.reduction!r}; allowed are numbers between 0 and 1.")
         for argument, least in (("max_rounds", 1), ("max_iterations", 1), ("max_reductions", 0)):
             if not getattr(self, argument) >= least:
-                raise InvalidModel(f"{argument} is {getattr(self, argument)!r}; it must be at least {least}.")
+                raise InvalidModel(
+                    f"{argument} is {getattr(self, argument)!r}; allowed are numbers from {least} on."
+                )
         for argument, allowed in (
             ("integrator", ("midpoint", "implicit")),
             ("projection", ("none", "thesis", "step-safe")),

@@ -53,7 +53,7 @@ class RigidStretch:
         if not tolerance > 0.0:
             raise InvalidModel(f"tolerance is {tolerance}; allowed are numbers above 0.")
         if max_sweeps < 1:
-            raise InvalidModel(f"max_sweeps is {max_sweeps}; it must be at least 1.")
+            raise InvalidModel(f"max_sweeps is {max_sweeps}; allowed are numbers from 1 on.")
         self.form, self.theta, self.step, self.tolerance = form, float(theta), float(step), float(tolerance)
         self.max_sweeps, self.start = int(max_sweeps), float(start)
 

@@ -53,7 +53,7 @@ def select_nearest(
         for value, name in ((lower, "lower"), (upper, "upper"), (target, "target"), (weight, "weight"))
     ]
     if np.any(others[3] <= 0.0):
-        raise InvalidProblem(f"weight has {others[3].min()} as its smallest entry; it must be positive.")
+        raise InvalidProblem(f"the least entry of weight is {others[3].min()}; allowed are numbers above 0.")
     x, status = np.empty((count, r)), np.empty(count, dtype=np.int64)
     arguments = (matrices, members, *others, x, status)
     nearest_many(*arguments)

@@ -58,7 +58,7 @@ class ProxIteration:
         if not 0.0 < self.relaxation < 2.0:
             raise InvalidProblem(f"relaxation is {self.relaxation}; allowed are numbers between 0 and 2.")
         if self.max_iterations < 1:
-            raise InvalidProblem(f"max_iterations is {self.max_iterations}; it must be at least 1.")
+            raise InvalidProblem(f"max_iterations is {self.max_iterations}; allowed are numbers from 1 on.")
 
     def select(self, forces: ForceSet, previous: np.ndarray | None = None) -> Selection:
         from klapper.complementarity.kernels.selection import prox_member

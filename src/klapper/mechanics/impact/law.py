@@ -76,7 +76,9 @@ class ImpactLaw(ABC):
                 f"polygon is {self.polygon}; allowed are even numbers from 4 on (None: exact disc)."
             )
         if not 0.0 < self.tolerance < 1.0:
-            raise InvalidModel(f"tolerance is {self.tolerance}; it must lie between 0 and 1, e.g. 1e-9.")
+            raise InvalidModel(
+                f"tolerance is {self.tolerance}; allowed are numbers between 0 and 1, e.g. 1e-9."
+            )
 
     @abstractmethod
     def resolve(self, impact: ImpactProblem) -> Impact:

@@ -348,7 +348,9 @@ def _friction(value: Any, patches: int, contacts: int) -> sparse.csr_array | Non
     if matrix.shape != (patches, contacts):
         raise InvalidModel(f"friction has shape {matrix.shape}, expected ({patches}, {contacts}).")
     if matrix.nnz and matrix.data.min() < 0.0:
-        raise InvalidModel(f"friction must not be negative, got {matrix.data.min():g}.")
+        raise InvalidModel(
+            f"the least entry of friction is {matrix.data.min():g}; allowed are numbers from 0 on."
+        )
     return _or_none(matrix)
 
 

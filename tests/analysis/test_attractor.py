@@ -21,7 +21,7 @@ def circle(step: float, *, acceleration: bool = True, until: float = 20.0) -> Tr
 
 
 @pytest.mark.parametrize("rising", [True, False])
-def test_crossings_of_a_circle(rising: bool) -> None:
+def test_crossings_of_a_circle_are_at_the_arcsine(rising: bool) -> None:
     found = PoincareSection.coordinate(0, 0.5, rising=rising).returns(circle(0.02))
     first = np.arcsin(0.5) if rising else np.pi - np.arcsin(0.5)
     expected = np.arange(first, 20.0, 2 * np.pi)
@@ -32,7 +32,9 @@ def test_crossings_of_a_circle(rising: bool) -> None:
 
 
 @pytest.mark.parametrize(("acceleration", "order"), [(True, 4.0), (False, 3.0)])
-def test_order_of_the_location(acceleration: bool, order: float) -> None:
+def test_crossings_are_located_to_fourth_order_with_accelerations_and_to_third_without(
+    acceleration: bool, order: float
+) -> None:
     """Of a velocity that passes a value: of fourth order with known accelerations, of third without."""
     section = PoincareSection(lambda t, q, v: v[:, 0] - 0.3)
     first, errors = 2 * np.pi - np.arccos(0.3), []
@@ -42,7 +44,7 @@ def test_order_of_the_location(acceleration: bool, order: float) -> None:
     assert np.log(errors[0] / errors[1]) / np.log(4.0) == pytest.approx(order, abs=0.2)
 
 
-def test_turning_in_a_jump() -> None:
+def test_a_velocity_that_turns_in_a_jump_is_a_return_with_the_state_after_it() -> None:
     """A ball that bounces at t = 1: the jump of its velocity is a return, with the state after it."""
     t = np.array([0.0, 1.0, 1.0, 2.0])
     ball = Trajectory(t, np.array([[1.0], [0.0], [0.0], [0.5]]), np.array([[-1.0], [-1.0], [0.5], [0.5]]))
@@ -51,14 +53,14 @@ def test_turning_in_a_jump() -> None:
     assert found.velocity.tolist() == [[0.5]]
 
 
-def test_stroboscope() -> None:
+def test_a_stroboscope_sees_the_state_once_per_period() -> None:
     found = Stroboscope(np.pi, phase=0.25 * np.pi).returns(circle(0.01))
     assert found.time == pytest.approx(np.pi * (0.25 + np.arange(len(found))), abs=1e-12)
     assert len(found) == 7
     assert np.abs(found.states) == pytest.approx(np.sqrt(0.5), abs=1e-9)
 
 
-def test_extrema_between_samples() -> None:
+def test_extrema_are_found_between_samples() -> None:
     low, high = extrema(circle(0.1), lambda t, q, v: q[:, 0] + 2.0)
     assert (low, high) == pytest.approx((1.0, 3.0), abs=3e-7)
 
@@ -73,7 +75,7 @@ def logistic(rate: float, count: int = 3000) -> np.ndarray:
 @pytest.mark.parametrize(
     ("rate", "order"), [(2.9, 1), (3.2, 2), (3.5, 4), (3.55, 8), (3.8319, 3), (3.9, None)]
 )
-def test_orders_of_the_logistic_map(rate: float, order: int | None) -> None:
+def test_the_logistic_map_has_its_known_orders(rate: float, order: int | None) -> None:
     assert order_of_period(logistic(rate), 1.0, tolerance=1e-7) == order
 
 
@@ -95,7 +97,7 @@ def integrated(rate: Callable[[float, np.ndarray], np.ndarray], n: int) -> Advan
     return advance
 
 
-def test_limit_cycle_of_van_der_pol() -> None:
+def test_the_limit_cycle_of_van_der_pol_has_its_published_period_and_amplitude() -> None:
     advance = integrated(lambda t, y: np.array([y[1], (1 - y[0] ** 2) * y[1] - y[0]]), 1)
     sentences: list[str] = []
     found = find_attractor(
@@ -114,7 +116,7 @@ def test_limit_cycle_of_van_der_pol() -> None:
     t, x = found.cycle.time, found.cycle.position[:, 0]
     assert found.multipliers.real == pytest.approx([np.exp(np.trapezoid(1 - x**2, t))], rel=1e-3, abs=1e-6)
     assert found.residual < 1e-11
-    assert "Periodic: 6.6632869 s, 1 return(s)" in str(found)
+    assert "Periodic: 6.6632869 s, 1 return " in str(found)
     assert len(sentences) == found.blocks
 
 
@@ -133,7 +135,7 @@ def test_samples_between_the_times_of_the_stroboscope_make_no_order(samples: tup
     assert (found.kind, found.order, found.period) == ("periodic", 1, turn)
 
 
-def test_multipliers_of_a_forced_oscillator() -> None:
+def test_a_forced_oscillator_has_the_multipliers_of_its_free_decay() -> None:
     """A linear oscillator: its multipliers are those of the free decay, its amplitude is in closed form."""
     zeta, eta = 0.1, 1.7
     advance = integrated(lambda t, y: np.array([y[1], np.cos(eta * t) - y[0] - 2 * zeta * y[1]]), 1)
@@ -156,7 +158,7 @@ def test_multipliers_of_a_forced_oscillator() -> None:
 
 
 @pytest.mark.parametrize(("parameter", "order"), [(4.0, 1), (6.0, 2), (8.5, 4), (12.0, 3), (9.0, None)])
-def test_period_doubling_of_roessler(parameter: float, order: int | None) -> None:
+def test_roessler_doubles_its_period_until_it_does_not_settle(parameter: float, order: int | None) -> None:
     """The known cascade for a = b = 0.1; at c = 9 it is chaotic, and that is what is said."""
 
     def rate(_: float, y: np.ndarray) -> np.ndarray:
@@ -185,7 +187,7 @@ def test_period_doubling_of_roessler(parameter: float, order: int | None) -> Non
 
 
 @pytest.mark.parametrize(("damping", "kind"), [(0.3, "rest"), (-0.3, "unbounded")])
-def test_rest_and_growth(damping: float, kind: str) -> None:
+def test_a_damped_motion_ends_at_rest_and_an_excited_one_is_unbounded(damping: float, kind: str) -> None:
     advance = integrated(lambda t, y: np.array([y[1], -y[0] - damping * y[1]]), 1)
     found = find_attractor(
         advance,
@@ -197,7 +199,7 @@ def test_rest_and_growth(damping: float, kind: str) -> None:
     assert found.kind == kind
 
 
-def test_a_system_that_hits_a_stop() -> None:
+def test_a_ball_on_a_shaken_table_settles_to_one_impact_per_period() -> None:
     """A ball on a table that shakes: with one impact per period its velocity jumps by g T. The impacts happen where the
     table moves with (1 − e)/(1 + e) g T/2, and such a motion attracts if it then slows down."""
     gravity, restitution, period, amplitude = 9.81, 0.5, 0.2, 0.013
@@ -233,14 +235,14 @@ def simulate_from(system: LinearSystem, found: object) -> Trajectory:
     return advance(begun, begun.time + 0.2)  # type: ignore[return-value]
 
 
-def test_a_run_has_returns() -> None:
+def test_returns_of_a_run_are_one_period_apart() -> None:
     swing = LinearSystem([1.0], stiffness=[1.0], position=[1.0])
     run = simulate(swing, 20.0, Moreau(1e-3))
     found = PoincareSection.coordinate(0).returns(run)
     assert found.time == pytest.approx(1.5 * np.pi + 2 * np.pi * np.arange(3), abs=1e-5)
 
 
-def test_coordinates_that_only_drift() -> None:
+def test_coordinates_that_only_drift_can_be_left_out() -> None:
     """A limit cycle beside an angle that grows for ever."""
 
     def rate(t: float, y: np.ndarray) -> np.ndarray:
@@ -254,7 +256,7 @@ def test_coordinates_that_only_drift() -> None:
     assert found.period == pytest.approx(6.6632868593, abs=1e-8)
 
 
-def test_refusals() -> None:
+def test_bad_sections_and_searches_are_refused_in_one_sentence() -> None:
     swing = LinearSystem([1.0], stiffness=[1.0], damping=[0.1], force=Harmonic([1.0], 1.3))
     section = Stroboscope(2 * np.pi / 1.3)
     with pytest.raises(InvalidModel, match=r"polishing needs a scheme that ends where it is told"):

@@ -40,7 +40,9 @@ def wedge(disc: Disc) -> AccelerationProblem:
         (0.8, 3.0, "both", [0.0, 500.191]),
     ],
 )
-def test_table_of_the_wedged_disc(mu: float, ratio: float, verdict: str, accelerations: list[float]) -> None:
+def test_the_wedged_disc_rests_slides_or_both_as_tabulated(
+    mu: float, ratio: float, verdict: str, accelerations: list[float]
+) -> None:
     disc = Disc(mu, np.pi / 4, ratio, 9.81, 0.1, 1.0)
     answer = coexistence(wedge(disc), load=[0.0, 0.0, disc.moment])
     assert answer.verdict == verdict
@@ -51,7 +53,9 @@ def test_table_of_the_wedged_disc(mu: float, ratio: float, verdict: str, acceler
 
 @given(st.floats(0.05, 2.0), st.floats(0.2, 2.5), st.floats(0.1, 5.0), st.booleans())
 @settings(max_examples=12)
-def test_critical_moment(mu: float, alpha: float, ratio: float, clockwise: bool) -> None:
+def test_sliding_of_the_wedged_disc_begins_at_the_critical_moment(
+    mu: float, alpha: float, ratio: float, clockwise: bool
+) -> None:
     """M₀ of (5.16) to round-off: where sliding begins, and without self-locking where rest ends."""
     mu = min(mu, 0.9 / np.tan(alpha / 2))
     disc = Disc(mu, alpha, -ratio if clockwise else ratio, 20.0, 0.3, 2.0)
@@ -67,7 +71,7 @@ def test_critical_moment(mu: float, alpha: float, ratio: float, clockwise: bool)
 
 @given(st.floats(0.1, 1.2), st.floats(0.2, 3.0))
 @settings(max_examples=8)
-def test_forces_of_rest(mu: float, ratio: float) -> None:
+def test_the_bounds_of_forces_at_rest_are_those_of_the_wedged_disc(mu: float, ratio: float) -> None:
     disc = Disc(mu, np.pi / 4, ratio, 9.81, 0.1, 1.0)
     if abs(ratio - 1) < 1e-3 or abs(mu * np.tan(disc.phi) - 1) < 1e-3:
         return
@@ -104,7 +108,7 @@ def test_motions_are_those_of_enumeration(seed: int) -> None:
 
 
 @pytest.mark.parametrize(("angle", "part"), [(0.0, 1.0), (np.pi / 8, np.cos(np.pi / 8))])
-def test_polygon_inside_the_friction_disc(angle: float, part: float) -> None:
+def test_between_its_vertices_a_polygon_holds_less_than_the_disc(angle: float, part: float) -> None:
     push = np.array([np.cos(angle), np.sin(angle), 0.0])
     block = AccelerationProblem(
         2.0 * np.eye(3),
@@ -119,7 +123,7 @@ def test_polygon_inside_the_friction_disc(angle: float, part: float) -> None:
     assert answer.tried == 0
 
 
-def test_a_system_at_its_start() -> None:
+def test_the_load_factors_of_a_clamped_block_are_those_of_both_friction_limits() -> None:
     """A block between a floor and a clamp of 3 N, and a wall too far away to matter."""
     system = LinearSystem(
         [2.0, 2.0],
@@ -141,7 +145,7 @@ def test_a_system_at_its_start() -> None:
     )
 
 
-def test_lifting_off() -> None:
+def test_a_block_that_is_pulled_up_opens_its_contact() -> None:
     block = LinearSystem(
         [1.0, 1.0],
         force=[0.0, 5.0],
@@ -173,7 +177,9 @@ def test_lifting_off() -> None:
         ),
     ],
 )
-def test_refusals(changes: dict[str, Any], options: dict[str, Any], message: str) -> None:
+def test_wrong_problems_and_loads_are_refused_in_one_sentence(
+    changes: dict[str, Any], options: dict[str, Any], message: str
+) -> None:
     parts = {
         "normal": [[0.0], [1.0]],
         "tangential": [[1.0], [0.0]],

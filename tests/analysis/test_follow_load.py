@@ -39,7 +39,9 @@ def exact(height: float, down: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("arc", ["spherical", "cylindrical"])
-def test_snap_through_of_a_shallow_truss(arc: Literal["spherical", "cylindrical"]) -> None:
+def test_a_shallow_truss_snaps_through_between_its_closed_form_limits(
+    arc: Literal["spherical", "cylindrical"],
+) -> None:
     h = 0.3
     path = follow_load(truss(h), step=2.0, end=None, stop=lambda s: s.position[3] < -1.3 * h, arc=arc)
     down = h - path.positions[:, 3]
@@ -69,7 +71,7 @@ def test_a_steep_truss_bifurcates_before_its_limit() -> None:
     assert path.critical[0].after < path.critical[1].after
 
 
-def test_snap_back_of_a_truss_loaded_through_a_soft_bar() -> None:
+def test_a_truss_loaded_through_a_soft_bar_snaps_back() -> None:
     """The loaded end moves back while the apex snaps: P over the apex as before, N = EA₂ ½ (λ² − 1) λ in the bar."""
     h, length, soft = 0.3, 2.0, 60.0
     mesh = LineMesh([[-1.0, 0.0], [0.0, h], [1.0, 0.0], [0.0, h + length]], [[0, 1], [1, 2], [1, 3]])

@@ -306,7 +306,7 @@ def test_the_slip_limit_in_space_is_the_smallest_of_all_times() -> None:
         ([1.2, 1.6], [1.0, 0.0], 0.0, 0.0),  # at the limit already
     ],
 )
-def test_slip_limits_in_closed_form(
+def test_slip_limits_are_the_closed_forms(
     tangential: list[float], moved: list[complex], swings: float, expected: float
 ) -> None:
     found = slip_factor(
@@ -399,7 +399,9 @@ def test_a_load_may_change_with_frequency() -> None:
         (None, [1.0], [0.0, 1.0], "above 0"),
     ],
 )
-def test_refusals(rest: object, load: object, frequencies: object, message: str) -> None:
+def test_wrong_rests_loads_and_frequencies_are_refused_in_one_sentence(
+    rest: object, load: object, frequencies: object, message: str
+) -> None:
     given = rest_of(LinearSystem([1.0], stiffness=[1.0])) if rest is None else rest
     with pytest.raises(InvalidModel, match=message):
         frequency_response(given, load, frequencies)

@@ -19,7 +19,7 @@ def ziegler(load: float, damping: float = 0.0) -> Stability:
     )
 
 
-def test_follower_load_of_zieglers_pendulum() -> None:
+def test_zieglers_pendulum_flutters_from_its_follower_load_on() -> None:
     assert critical_value(ziegler, 0.5, 3.0) == pytest.approx(3.5 - np.sqrt(2), abs=1e-10)
     assert ziegler(2.5).verdict == "flutter"
 
@@ -60,7 +60,7 @@ def test_symmetric_structures_have_no_real_parts() -> None:
 
 
 @pytest.mark.parametrize(("ground", "zeros"), [(0.0, 2), (3.0, 1)])
-def test_a_chain_that_nothing_holds(ground: float, zeros: int) -> None:
+def test_a_chain_that_nothing_holds_has_one_free_motion(ground: float, zeros: int) -> None:
     """In coordinates that mix all masses, so that no zero stands in the matrices."""
     n = 4
     chain = 2 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
@@ -84,14 +84,14 @@ def test_eigenvalues_do_not_depend_on_units() -> None:
     assert second == pytest.approx(first, abs=1e-9)
 
 
-def test_divergence_and_its_words() -> None:
+def test_negative_stiffness_is_divergence_and_is_said_so() -> None:
     judged = stability([[2.0]], [[1.0]], [[-3.0]])
     assert judged.verdict == "divergence"
     assert judged.growth == pytest.approx(1.0, abs=1e-12)
     assert str(judged).startswith("Divergence: disturbances grow with 1 1/s.")
 
 
-def test_nothing_but_free_motions() -> None:
+def test_a_system_of_free_motions_only_is_stable() -> None:
     judged = stability(np.eye(2), None, None)
     assert (judged.zeros, judged.free_motions, judged.verdict) == (4, 2, "stable")
 
@@ -105,7 +105,9 @@ def test_nothing_but_free_motions() -> None:
         ((np.eye(2), None, [[np.nan, 0.0], [0.0, 1.0]]), "stiffness has entries that are not finite"),
     ],
 )
-def test_refusals(arguments: tuple[object, object, object], message: str) -> None:
+def test_wrong_matrices_are_refused_in_one_sentence(
+    arguments: tuple[object, object, object], message: str
+) -> None:
     with pytest.raises(InvalidModel, match=message):
         stability(*arguments)
 

@@ -59,7 +59,9 @@ PATCHES = [  # F11, F22, σ22, σ33, von Mises, as printed
 
 @pytest.mark.parametrize("element", [name for name in SOLIDS if ELEMENTS[name].dimension == 2])
 @pytest.mark.parametrize(("sides", "load", "printed"), PATCHES, ids=lambda given: str(given)[:8])
-def test_states_of_constant_stress(element: str, sides: str, load: str, printed: tuple[float, ...]) -> None:
+def test_crooked_elements_give_the_printed_constant_stress(
+    element: str, sides: str, load: str, printed: tuple[float, ...]
+) -> None:
     """Hesch, example A.2 in plane strain, E = 1000, ν = 0.4, load 100."""
     body = crooked(element)
     supports = [Support("block", "bottom", [1])]
@@ -199,7 +201,9 @@ def test_a_prescribed_apex_passes_the_limit_of_a_truss() -> None:
 
 
 @pytest.mark.parametrize("load", ["dead", "follower"])
-def test_a_bar_in_space(load: str) -> None:
+def test_a_bar_in_space_without_sideways_strain_is_pressed_alike_by_dead_and_following_loads(
+    load: str,
+) -> None:
     """Without sideways strain, ν = 0, a dead and a following load press alike: P = E ½ (λ² − 1) λ."""
     mesh = block((0.5, 0.5, 1.0), (2, 1, 3), element="hex8").moved((0.1, 0.2, 0.0), turn=0.4)
     body = Solid("bar", mesh, SaintVenantKirchhoff(1000.0, 0.0), density=1.0)
@@ -231,7 +235,7 @@ def test_steps_that_fail_are_cut() -> None:
     np.testing.assert_array_less(path.residuals, 1e-9)
 
 
-def test_any_system_may_be_asked() -> None:
+def test_linear_systems_and_constrained_ones_have_static_states_as_well() -> None:
     """K q = f of a linear system; a bead on a circle hangs where the string points along the weight."""
     stiffness = np.array([[3.0, -1.0], [-1.0, 2.0]])
     chain = LinearSystem(np.eye(2), stiffness=stiffness, force=[1.0, -2.0])

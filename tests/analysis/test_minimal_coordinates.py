@@ -117,7 +117,7 @@ def test_eigenvalues_with_sliding_friction_are_those_of_the_unsymmetric_pencil(s
     )
 
 
-def test_friction_that_turns_with_the_sliding_velocity() -> None:
+def test_friction_that_turns_with_the_sliding_velocity_damps() -> None:
     """An anisotropic contact over a belt that runs askew; the damping of its friction by differences of the force."""
     rng = np.random.default_rng(5)
     n, law, belt = 6, Anisotropic(0.3, 0.6), np.array([1.5, -0.7])
@@ -223,7 +223,7 @@ def test_smallest_forces_do_what_the_independent_ones_do() -> None:
     assert forces[1] == pytest.approx(3.0 * forces[0])
 
 
-def test_positions_and_rates_return() -> None:
+def test_positions_and_rates_lead_back_to_the_same_coordinates() -> None:
     rng = np.random.default_rng(3)
     n = 6
     contacts = [Contact(f"stop {i}", normal=rng.normal(size=n), gap=0.1 * i) for i in range(3)]
@@ -286,7 +286,9 @@ BELT = Contact("belt", normal=[0.0, 1.0], tangents=[1.0, 0.0], friction=0.5, tan
         ),
     ],
 )
-def test_refusals(contacts: list[Contact], options: dict[str, object], message: str) -> None:
+def test_wrong_choices_of_contacts_are_refused_in_one_sentence(
+    contacts: list[Contact], options: dict[str, object], message: str
+) -> None:
     system = LinearSystem([1.0, 1.0], contacts=contacts)
     with pytest.raises(InvalidModel, match=message):
         minimal_coordinates(system, **options)

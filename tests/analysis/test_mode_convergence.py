@@ -53,7 +53,7 @@ def test_the_table_names_size_estimate_and_distances(rocking):
     assert text[5].startswith("* reference")
 
 
-def test_how_many_modes_are_enough(rocking):
+def test_enough_modes_are_the_fewest_within_a_distance(rocking):
     largest = {count: rocking.distance(count).max() for count in COUNTS}
     assert rocking.enough(largest[6]) in (6, 10) and rocking.enough(1.1 * largest[3]) == 3
     assert rocking.enough(0.0) == 15
@@ -73,7 +73,7 @@ def test_the_figure_has_labelled_panels(rocking):
         rocking.plot(figure.axes[0])
 
 
-def test_gaps_with_compliance_and_counts_that_are_refused():
+def test_all_modes_never_penetrate_and_a_count_beyond_them_gives_no_run():
     """All modes are the full system: its gaps never close beyond zero, and static loads are exact for every count."""
     n = 12
     contacts = [Contact("end", normal=-np.eye(n)[-1], gap=0.02), Contact("mid", normal=np.eye(n)[5], gap=0.5)]
@@ -105,7 +105,7 @@ def test_gaps_with_compliance_and_counts_that_are_refused():
         ({"rows": {"tip": np.eye(12)[0]}, "counts": [20, 30]}, "fewer than two numbers of modes"),
     ],
 )
-def test_what_is_refused(change, words):
+def test_wrong_requests_are_refused_in_one_sentence(change, words):
     system = chain(contacts=[FrictionElement("joint", tangents=np.eye(12)[[2]], limit=1.0)])
     arguments = {"counts": [2, 3], "until": 0.1, "scheme": Moreau(1e-3), "reduce": modal, **change}
     with pytest.raises(InvalidModel, match=words):

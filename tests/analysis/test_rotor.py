@@ -64,7 +64,7 @@ def intact(modes: int = 4) -> Rotor:
     return rotating(structure, pairs, translation=loads)
 
 
-def test_eigenvalues_of_an_undamped_unequal_pair() -> None:
+def test_eigenvalues_of_an_undamped_unequal_pair_are_the_closed_form() -> None:
     """λ² = −(s + Ω²) ± √(4 s Ω² + d²) with s, d the half sum and difference of ω₁², ω₂²."""
     speeds = np.array([3.0, 9.0, 12.0, 30.0])
     first, second, omega = (TAU * 10.0) ** 2, (TAU * 11.0) ** 2, TAU * speeds
@@ -85,7 +85,7 @@ def test_an_unequal_pair_is_unstable_exactly_between_its_critical_speeds() -> No
 
 
 @pytest.mark.parametrize("ratio", [0.5, 2.0])
-def test_internal_damping_destabilises_at_the_classical_limit(ratio: float) -> None:
+def test_internal_damping_is_unstable_from_the_classical_limit_on(ratio: float) -> None:
     """A shaft with internal damping d_i is stable up to Ω = ω (1 + d_e/d_i)."""
     (band,) = unstable_bands(jeffcott(10.0, 10.0, internal=2.0, external=2.0 * ratio), 0.0, 60.0, neutral=0.0)
     assert band.low == pytest.approx(10.0 * (1 + ratio), abs=2e-6)
@@ -93,7 +93,7 @@ def test_internal_damping_destabilises_at_the_classical_limit(ratio: float) -> N
     assert band.high == 60.0
 
 
-def test_intact_square_rotor() -> None:
+def test_an_intact_square_rotor_is_stable_everywhere_and_sags_alike_at_every_speed() -> None:
     """Ex. 5.11: unstable nowhere, double zero at the critical speeds, balanced, sag independent of speed."""
     rotor = intact()
     assert np.all(np.abs(growth(rotor, [5.0, 20.0, 50.0, 90.0, 150.0, 500.0])) < 1e-8 * TAU * 500)
@@ -117,7 +117,7 @@ def test_campbell_branches_of_an_equal_pair_are_straight() -> None:
     assert np.abs(found.growth).max() < 1e-5
 
 
-def test_gravity_resonance_of_a_pair() -> None:
+def test_gravity_is_in_resonance_with_an_unequal_pair_only() -> None:
     """B32: the response of an unequal pair peaks at ω₁ ω₂/√(2(ω₁² + ω₂²)), that of an equal pair nowhere."""
     expected = gravity_resonance_of_pair(10.0, 13.0)
     rotor = jeffcott(10.0, 13.0, external=1e-3)
@@ -145,8 +145,7 @@ def test_gravity_response_is_the_steady_motion() -> None:
     np.testing.assert_allclose(system.force(time, q.real, v.real) - steady, a.real, rtol=1e-9, atol=1e-9)
 
 
-def test_compiled_eigenvalues() -> None:
-    """Against LAPACK, all blocks and batches together."""
+def test_compiled_eigenvalues_are_those_of_lapack() -> None:
     rotor = delaminated(0.6, 20).rotor
     speeds = np.linspace(1.0, 60.0, 40)
     found = eigenvalues(rotor, speeds)
@@ -162,7 +161,7 @@ def test_compiled_eigenvalues() -> None:
         assert distance.min(axis=1).max() < 1e-6
 
 
-def test_short_delamination() -> None:
+def test_a_short_delamination_has_the_published_critical_speeds_and_one_unstable_range() -> None:
     """Ex. 5.12: critical speeds, one unstable range between a pair of them, opening and sag (B28, B31)."""
     model = delaminated(0.1)
     rotor = model.rotor
@@ -201,7 +200,7 @@ def test_less_external_damping_leaves_more_unstable_ranges() -> None:
     np.testing.assert_allclose(limits, critical_speeds(rotor, up_to=226.0), rtol=1e-6)
 
 
-def test_long_delamination() -> None:
+def test_a_long_delamination_has_the_published_ranges_and_is_unstable_above() -> None:
     """Ex. 5.13: third critical speed 43.1 Hz, unstable ranges, and never stable above (B28, B31)."""
     model = delaminated(0.6)
     critical = critical_speeds(model.rotor)
@@ -235,7 +234,7 @@ def test_opening_of_modes_converges_to_that_of_full_elements() -> None:
     assert some == pytest.approx(0.93 * exact, rel=0.01)
 
 
-def test_aluminium_rotor() -> None:
+def test_the_aluminium_rotor_has_the_published_frequencies_resonances_and_clatter() -> None:
     """Ex. 5.14: frequencies, unstable ranges, resonances with gravity, clatter (B33)."""
     model = aluminium()
     printed = [10.004, 10.844, 19.841, 35.248, 40.018, 52.835, 79.73, 87.63, 90.04, 100.56, 160.0, 160.07]
@@ -270,7 +269,7 @@ def test_an_odd_number_of_critical_speeds_below_is_unstable(split: float) -> Non
     assert np.all(growth(rotor, speeds)[parity.unstable] > 1e-4)
 
 
-def test_thomson_and_tait() -> None:
+def test_material_damping_alone_is_unstable_above_the_first_critical_speed() -> None:
     """B30: material damping alone is unstable at every speed above the first critical one, and stable below."""
     found = thomson_tait(aluminium(drag=0.0).rotor, np.linspace(0.5, 60.0, 120))
     assert found.applies
@@ -280,7 +279,7 @@ def test_thomson_and_tait() -> None:
     assert not thomson_tait(aluminium().rotor, [5.0]).applies
 
 
-def test_refused() -> None:
+def test_wrong_speeds_and_rows_are_refused_in_one_sentence() -> None:
     rotor = jeffcott(10.0, 11.0)
     with pytest.raises(InvalidModel, match="0 ≤ low < high"):
         unstable_bands(rotor, 5.0, 5.0)

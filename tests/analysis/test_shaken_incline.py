@@ -24,7 +24,9 @@ SLOWER = settings(max_examples=12)
     ("A", "B", "drift", "half_a_digit"),
     [(0.9, 0.11, 6.633450e-4, 0.5e-9), (0.05, 3.0, 0.200489, 0.5e-6), (0.1, 3.0, 0.39948, 0.5e-5)],
 )
-def test_drift_under_coulombs_law(A: float, B: float, drift: float, half_a_digit: float) -> None:
+def test_the_drift_under_coulombs_law_is_as_printed(
+    A: float, B: float, drift: float, half_a_digit: float
+) -> None:
     assert stationary_drift(A, B).drift == pytest.approx(drift, abs=half_a_digit)
 
 
@@ -38,7 +40,7 @@ def test_drift_under_coulombs_law(A: float, B: float, drift: float, half_a_digit
         (0.05, 3.0, 0.001, (1.5, 0.0107, 0.03), (0.05, 0.00005, 0.005)),
     ],
 )
-def test_errors_of_the_drift(
+def test_the_errors_of_the_regularised_drift_are_as_printed(
     A: float, B: float, eps: float, percent: tuple[float, ...], half_a_digit: tuple[float, ...]
 ) -> None:
     exact = stationary_drift(A, B).drift
@@ -50,7 +52,7 @@ def test_errors_of_the_drift(
 
 @SLOWER
 @given(A=PULL, B=SHAKING, eps=EPS, law=LAW)
-def test_a_period_by_integration(A: float, B: float, eps: float, law: str) -> None:
+def test_a_period_by_integration_has_the_same_drift(A: float, B: float, eps: float, law: str) -> None:
     motion = stationary_drift(A, B, eps, law)
     assume(motion.cycle == 1)
     begin = history(A, B, eps, law)
@@ -96,7 +98,7 @@ def test_a_mirrored_incline_drifts_the_other_way(A: float, B: float, eps: float,
 
 @STEADY
 @given(B=SHAKING, eps=EPS, law=st.sampled_from(["none", "spring", "damper", "arctan"]))
-def test_no_drift_without_pull(B: float, eps: float, law: str) -> None:
+def test_without_pull_nothing_drifts(B: float, eps: float, law: str) -> None:
     assert stationary_drift(0.0, B, eps, law).drift == pytest.approx(0.0, abs=1e-11)
 
 
@@ -115,7 +117,7 @@ def test_the_mean_force_carries_the_pull(A: float, B: float, eps: float, law: st
 
 
 @pytest.mark.parametrize(("A", "B"), [(0.0, 2.5), (0.3, 4.0), (-0.5, 3.5), (0.7, 6.0)])
-def test_motion_without_pause_in_closed_form(A: float, B: float) -> None:
+def test_motion_without_pause_turns_at_the_times_of_the_closed_form(A: float, B: float) -> None:
     """Reversals at m ∓ π(1 − A)/2 with sin m = −π(1 − A²)/(2 B cos(πA/2))."""
     middle = -asin(pi * (1.0 - A * A) / (2.0 * B * cos(0.5 * pi * A)))
     turns = middle - 0.5 * pi * (1.0 - A), middle + 0.5 * pi * (1.0 - A)
@@ -134,14 +136,14 @@ def test_motion_without_pause_in_closed_form(A: float, B: float) -> None:
     assert history(A, B).switches == pytest.approx(switches, abs=1e-12)
 
 
-def test_creep_of_the_damper_and_of_the_arctan_law_without_shaking() -> None:
+def test_without_shaking_damper_and_arctan_law_creep_in_closed_form() -> None:
     A = np.linspace(-0.9, 0.9, 7)
     assert stationary_drift(A, 0.0, 0.03, "damper").drift == pytest.approx(0.03 * A, abs=1e-14)
     creep = 0.03 * np.tan(0.5 * pi * A)
     assert stationary_drift(A, 0.0, 0.03, "arctan").drift == pytest.approx(creep, abs=1e-13)
 
 
-def test_the_spring_shakes_down() -> None:
+def test_the_spring_shakes_down_below_its_limit() -> None:
     """A spring follows the shaking without slip where |A| + B/(1 − ε) < 1: no drift from any start."""
     assert stationary_drift(0.5, 0.44, 0.1, "spring", velocity=2.0).drift == 0.0
     run = history(0.5, 0.44, 0.1, "spring", periods=60, start=(2.0, 0.0))
@@ -150,7 +152,7 @@ def test_the_spring_shakes_down() -> None:
 
 
 @pytest.mark.parametrize("damper", [0.02, 0.05, 0.0500001, 0.1, 0.5])
-def test_over_critical_and_under_damped_stick(damper: float) -> None:
+def test_over_critical_and_under_damped_stick_join_smoothly(damper: float) -> None:
     """ε_d = √ε_e/2 is critical; the closed forms join smoothly there."""
     eps = 0.01
     run = history(0.5, 1.2, eps, "both", eps_damper=damper)
@@ -172,7 +174,7 @@ def test_over_critical_and_under_damped_stick(damper: float) -> None:
     assert run.force[end] == pytest.approx(force, abs=1e-9)
 
 
-def test_type_five_and_the_spurious_slip_of_the_spring() -> None:
+def test_in_type_five_the_spring_slips_where_coulombs_law_sticks() -> None:
     exact = history(0.5, 1.6)
     order = exact.phase[np.append(0, np.flatnonzero(np.diff(exact.phase)) + 1)]
     assert stationary_drift(0.5, 1.6).motion_type == "V"
@@ -185,7 +187,7 @@ def test_type_five_and_the_spurious_slip_of_the_spring() -> None:
     assert abs(0.5 + 1.6 * sin(begin)) < 1.0  # Coulomb's law sticks there
 
 
-def test_types_by_their_boundaries() -> None:
+def test_types_change_at_their_boundaries() -> None:
     A = np.linspace(0.02, 0.97, 20)
     edges = type_boundaries(A)
     for name, below, above in [
@@ -204,7 +206,7 @@ def test_types_by_their_boundaries() -> None:
 
 @STEADY
 @given(A=st.floats(-1.5, 1.5), B=SHAKING)
-def test_invariants_of_the_types(A: float, B: float) -> None:
+def test_types_follow_from_pull_and_shaking_and_drift_goes_with_the_pull(A: float, B: float) -> None:
     assume(abs(A) != 1.0)
     motion = stationary_drift(A, B)
     kind = str(motion.motion_type)

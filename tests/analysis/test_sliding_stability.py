@@ -41,7 +41,9 @@ def turning(
     st.sampled_from([-1.0, 1.0]),
 )
 @settings(max_examples=40)
-def test_eigenvalues_of_the_wedge(mu: float, alpha: float, decade: float, mass: float, sense: float) -> None:
+def test_eigenvalues_of_the_wedge_are_the_closed_form(
+    mu: float, alpha: float, decade: float, mass: float, sense: float
+) -> None:
     mu = min(mu, 0.95 / np.tan(alpha / 2))
     below = np.cos(alpha) ** 2 - (mu * np.sin(alpha)) ** 2
     stiffness = 10.0**decade
@@ -56,7 +58,7 @@ def test_eigenvalues_of_the_wedge(mu: float, alpha: float, decade: float, mass: 
         assert judged.verdict == ("stable" if below > 0 else "flutter")
 
 
-def test_stiffness_matrix_of_the_wedge() -> None:
+def test_the_stiffness_matrix_of_the_wedge_is_the_corrected_print() -> None:
     """(5.29) with its two misprints corrected, for a counter-clockwise disc."""
     mu, alpha, r, c = 0.7, 0.6, 0.1, 1e5
     s, k = np.sin(alpha), np.cos(alpha)
@@ -72,12 +74,14 @@ def test_stiffness_matrix_of_the_wedge() -> None:
 
 @pytest.mark.parametrize("alpha", [np.pi / 6, np.pi / 4, np.pi / 3])
 @pytest.mark.parametrize("stiffness", [1e3, 1e5, 1e8])
-def test_border_of_the_wedge(alpha: float, stiffness: float) -> None:
+def test_the_wedge_flutters_where_friction_exceeds_the_cotangent_of_its_angle(
+    alpha: float, stiffness: float
+) -> None:
     border = critical_value(lambda mu: turning(mu, alpha, stiffness), 0.1, 0.9 / np.tan(alpha / 2))
     assert border == pytest.approx(1 / np.tan(alpha), rel=1e-10)
 
 
-def test_numbers_of_the_printed_wedge() -> None:
+def test_the_wedge_has_the_printed_frequencies_growth_and_gaps() -> None:
     stable, flutter = turning(0.95, np.pi / 4), turning(1.05, np.pi / 4)
     assert np.unique(np.abs(stable.eigenvalues.imag).round(1)) == pytest.approx([0.0, 279.1, 349.4])
     assert (flutter.growth, flutter.angular_frequency) == pytest.approx((35.57, 318.2), abs=0.05)
@@ -105,7 +109,7 @@ def test_damping_of_the_walls_is_distributed_like_their_stiffness() -> None:
     )
 
 
-def test_falling_friction_drives_a_block_on_a_belt() -> None:
+def test_a_block_on_a_belt_grows_by_the_slope_of_falling_friction() -> None:
     """m s² + N μ'(v) s + k = 0 for a block on a belt of speed v."""
     mass, stiffness, normal, speed = 2.0, 800.0, 30.0, 0.4
     static, dynamic, delta = 0.6, 0.3, 2.5
@@ -134,7 +138,7 @@ def test_sliding_brakes_motion_across() -> None:
     assert judged.zeros == 3
 
 
-def test_turning_directions() -> None:
+def test_stiffness_with_turning_directions_is_that_of_differences() -> None:
     """A point on a rough turning ring of radius 1: all derivatives against differences of the whole force."""
     stiffness, mu, speed = 2e3, 0.3, 5.0
     load = np.array([2.0, -20.0])
@@ -168,7 +172,7 @@ def test_turning_directions() -> None:
     assert judged.stiffness == pytest.approx(-np.array(differences).T, rel=1e-6, abs=1e-6)
 
 
-def test_words() -> None:
+def test_the_text_names_gaps_forces_and_zero_eigenvalues() -> None:
     text = str(turning(1.05, np.pi / 4))
     assert "'" not in text
     assert "wall 2  gap -8.74767e-05 m, presses with 8.74767 N" in text
@@ -192,7 +196,9 @@ def build(**given: Any) -> LinearSystem:
         (wedge(2.6, np.pi / 4), {"velocity": [0.0, 0.0, -1.0]}, "wall 2 would have to pull"),
     ],
 )
-def test_refusals(system: LinearSystem, options: dict[str, Any], message: str) -> None:
+def test_motions_without_steady_sliding_are_refused_in_one_sentence(
+    system: LinearSystem, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(InvalidModel, match=message):
         sliding_stability(system, CompliantNormal(1e5), **options)
 

@@ -50,7 +50,7 @@ def test_a_mass_that_turns_round_sticks_again() -> None:
     assert found.flag_changes >= 2 * len(found.resticks)
 
 
-def test_space_is_refused() -> None:
+def test_contacts_with_two_tangential_directions_are_refused() -> None:
     system = LinearSystem(
         [1.0] * 3, contacts=[Contact("p", normal=[0, 0, 1.0], tangents=np.eye(3)[:2], friction=0.1)]
     )

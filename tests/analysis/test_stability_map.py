@@ -18,7 +18,7 @@ from klapper.analysis.borders import bracketed
 from klapper.mechanics import Contact, InvalidModel, LinearSystem
 
 
-def test_map_with_its_border() -> None:
+def test_a_map_names_verdicts_and_the_border_between_them() -> None:
     def judge(x: float, y: float) -> Stability:
         if x > 2.0:
             raise InvalidModel("no stationary state")
@@ -254,7 +254,7 @@ def test_a_map_of_a_rotor_of_20_modes_takes_seconds(count: int) -> None:
         (lambda: stability_map(lambda x, y: 1.0, [1.0, 0.0], [0.0, 1.0]), "two rising values"),
     ],
 )
-def test_refusals(call: object, message: str) -> None:
+def test_wrong_maps_are_refused_in_one_sentence(call: object, message: str) -> None:
     with pytest.raises(InvalidModel, match=message):
         call()
 

@@ -143,7 +143,7 @@ def rough(friction: float, **more: object) -> LinearSystem:
     return LinearSystem([2.0, 2.0], stiffness=[8.0, 0.0], force=[0.0, -20.0], contacts=[floor], **more)
 
 
-def test_friction_in_the_impact_and_after_it() -> None:
+def test_a_contact_sticks_after_an_impact_only_if_friction_stops_its_slip() -> None:
     """It sticks if the impulse 2 · 3 · μ suffices to stop the slip 2 · 1, else it slides on with what is left."""
     stuck = change_of_state(minimal_coordinates(rough(0.4)), [0.0, 0.0], [1.0, -3.0], joins=["floor"])
     assert stuck.velocity == pytest.approx([0.0, 0.0], abs=1e-12)
@@ -189,7 +189,7 @@ def test_two_sided_constraints_take_part() -> None:
     assert change.loss == pytest.approx(1.5)
 
 
-def test_from_a_state_of_rest_in_minimal_coordinates() -> None:
+def test_a_change_may_begin_in_the_coordinates_of_a_stationary_state() -> None:
     """The state before is a stationary state; position and velocity are given in its coordinates."""
     system = LinearSystem(
         [1.0, 1.0],
@@ -208,7 +208,7 @@ def test_from_a_state_of_rest_in_minimal_coordinates() -> None:
     assert change_of_state(rest, [0.0, -0.01], [0.0, -0.5], joins=["stop"]).loss == pytest.approx(0.125)
 
 
-def test_other_impact_laws() -> None:
+def test_impact_laws_agree_where_one_contact_is_hit() -> None:
     """Poisson and Newton agree for a single contact; a sequence of impacts ends in the same velocities for ε = 0."""
     system = carts(0.5)
     free = minimal_coordinates(LinearSystem([1.0, 3.0], contacts=list(system.contacts.parts)[:1]))

@@ -43,7 +43,7 @@ def test_a_stop_holds_through_the_critical_speed(steps: int) -> None:
     assert branch.finished
 
 
-def test_a_contact_that_closes_just_before_the_critical_speed() -> None:
+def test_a_contact_may_close_in_the_step_of_the_critical_speed() -> None:
     """It closes where f/(k − Ω²) = g₀, within the same step in which the stiffness vanishes."""
     load = 1e-3
     branch = follow_stationary(turning(-load), 0.0, 20.0, steps=33)
@@ -94,7 +94,7 @@ LIFTS = np.sqrt(4.0 / 0.02)  # 0.02 Ω² = 4
 CAUGHT = np.sqrt((4.0 + 0.03 * 100.0) / (0.02 + 0.03))  # 0.02 Ω² − 4 = 0.03 (100 − Ω²)
 
 
-def test_an_s_shaped_branch_through_two_folds() -> None:
+def test_an_s_shaped_branch_has_two_folds_and_three_states_between() -> None:
     branch = follow_stationary(hysteresis, 0.0, 20.0, steps=60)
     assert kinds(branch) == ["critical", "opens", "fold", "closes", "fold", "end"]
     assert branch.folds == pytest.approx([LIFTS, CAUGHT], rel=1e-12)
@@ -138,7 +138,7 @@ def test_dependent_contacts_close_and_open_together() -> None:
     assert total == pytest.approx(np.maximum(-branch.parameter - STIFFNESS * GAP, 0.0), abs=1e-12)
 
 
-def test_a_load_that_walks_over_a_table_with_four_legs() -> None:
+def test_far_legs_lift_off_where_the_load_leaves_the_table() -> None:
     """Beyond the legs the far ones lift off, at x = ±1; between them forces are shared, and one leg takes over."""
     legs = [
         Contact(f"leg {i}", normal=[1.0, x, y])
@@ -182,7 +182,7 @@ def test_over_a_load_it_is_the_quadratic_program_everywhere() -> None:
 @pytest.mark.parametrize(
     ("seed", "circulatory", "steps"), [(0, 0.0, 200), (1, 0.0, 80), (2, 0.0, 80), (3, 0.05, 80)]
 )
-def test_random_branches_through_critical_speeds(seed: int, circulatory: float, steps: int) -> None:
+def test_every_point_of_a_random_branch_is_a_state_of_rest(seed: int, circulatory: float, steps: int) -> None:
     """20 coordinates, 10 contacts: every point a solution of (3), the convex part the quadratic program."""
     family, critical = random_family(seed, circulatory=circulatory)
     branch = follow_stationary(family, 0.0, float(critical[3]), steps=steps)

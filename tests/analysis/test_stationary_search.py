@@ -36,7 +36,7 @@ def test_below_the_critical_speed_it_is_the_quadratic_program(seed: int) -> None
         assert len(state.loaded) > 0
 
 
-def test_two_sided_constraints_also_redundant_ones() -> None:
+def test_two_sided_constraints_hold_even_where_one_is_redundant() -> None:
     rng = np.random.default_rng(3)
     root = rng.standard_normal((8, 8))
     rows = rng.standard_normal((3, 8))
@@ -186,7 +186,7 @@ def turning(speed: float, load: float) -> LinearSystem:
     )
 
 
-def test_two_states_beyond_the_critical_speed() -> None:
+def test_beyond_the_critical_speed_there_are_two_states() -> None:
     """Free, q = f/(k − Ω²), and on the stop, λ = −f − g₀ (k − Ω²)."""
     free, pressed = stationary_states(turning(15.0, -5.0))
     assert free.position == pytest.approx([5.0 / 125.0])
@@ -196,13 +196,13 @@ def test_two_states_beyond_the_critical_speed() -> None:
     assert "not convex" in str(pressed)
 
 
-def test_no_state_between_the_critical_speed_and_the_fold() -> None:
+def test_there_is_no_state_between_the_critical_speed_and_the_fold() -> None:
     """Pulled off the stop, there is nothing from Ω² = k to k + f/g₀ = 350, and two states beyond."""
     assert stationary_states(turning(15.0, 5.0)) == ()
     assert len(stationary_states(turning(20.0, 5.0))) == 2
 
 
-def test_at_the_critical_speed_itself() -> None:
+def test_at_the_critical_speed_itself_the_stop_holds_or_nothing_is_isolated() -> None:
     """K = 0: pressed, the mass can be on the stop only; unloaded it may be anywhere between two stops."""
     (pressed,) = stationary_states(turning(10.0, -5.0))
     assert pressed.forces[0, 0] == pytest.approx(5.0)
@@ -213,7 +213,7 @@ def test_at_the_critical_speed_itself() -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_all_states_of_random_problems_that_are_not_convex(seed: int) -> None:
+def test_all_states_of_problems_that_are_not_convex_are_found(seed: int) -> None:
     family, critical = random_family(seed, size=6, contacts=5, circulatory=0.3 * (seed % 2))
     system = family(0.5 * (critical[1] + critical[2]))
     expected = sorted(all_states(system), key=lambda one: one[0][0])
@@ -262,7 +262,7 @@ def test_the_state_goes_on_to_minimal_coordinates() -> None:
     assert np.abs(reduced.eigenvalues().imag) == pytest.approx(5.0)
 
 
-def test_a_system_without_contacts_and_a_state_that_is_plain_data() -> None:
+def test_a_system_without_contacts_rests_where_stiffness_balances_the_load() -> None:
     state = stationary_state(LinearSystem([1.0, 1.0], stiffness=[[2.0, -1.0], [-1.0, 2.0]], force=[3.0, 0.0]))
     assert isinstance(state, StationaryState)
     assert state.position == pytest.approx([2.0, 1.0])

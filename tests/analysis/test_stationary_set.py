@@ -110,7 +110,7 @@ def test_friction_elements_hold_by_their_limit_and_their_shares() -> None:
     assert sorted(state.forces[1, 1] for state in found.vertices) == pytest.approx([-5.0, 5.0])
 
 
-def test_normal_forces_that_friction_changes() -> None:
+def test_friction_on_a_slanted_wall_changes_the_normal_force() -> None:
     """A ladder of no length: spring k along x, wall of direction (1, 1)/√2 with friction: both forces vary."""
     wall = Contact("wall", normal=[-0.6, 0.8], tangents=[0.8, 0.6], friction=0.5)
     system = LinearSystem([1.0, 1.0], stiffness=[100.0, 0.0], force=[0.0, -8.0], contacts=[wall])
@@ -127,7 +127,7 @@ def test_normal_forces_that_friction_changes() -> None:
     assert [low[0, 0], high[0, 0]] == pytest.approx(sorted(n for _, n in ends))
 
 
-def test_pieces_with_open_and_closed_contacts_beyond_buckling() -> None:
+def test_beyond_buckling_the_set_has_a_piece_on_the_floor_and_a_free_point() -> None:
     """Negative stiffness across: pressed onto the floor with friction, or free at f/k; the free state is one point."""
     floor = table("floor", 2, 0, 1, 0.5, gap=0.01)
     system = LinearSystem([1.0, 1.0], stiffness=[100.0, -50.0], force=[0.0, 0.1], contacts=[floor])
@@ -167,7 +167,7 @@ def test_friction_that_falls_with_speed_is_taken_at_rest() -> None:
     assert stationary_set(system).range([1.0, 0.0]) == pytest.approx((-0.2, 0.2))
 
 
-def test_two_sided_constraints_and_dependent_contacts() -> None:
+def test_forces_that_contacts_share_have_bounds_and_a_guide_takes_the_upper_one() -> None:
     """Two tables share the load in any way: friction is that of the sum, and each force has bounds."""
     contacts = [table("one", 2, 0, 1, 0.2), table("two", 2, 0, 1, 0.2)]
     slide = Constraint("guide", [0.0, 1.0])
@@ -185,7 +185,7 @@ def test_two_sided_constraints_and_dependent_contacts() -> None:
     )  # guide and table may press against each other
 
 
-def test_nothing_holds() -> None:
+def test_a_block_that_friction_does_not_hold_has_no_stationary_state() -> None:
     slope = LinearSystem([1.0, 1.0], force=[6.0, -10.0], contacts=[table("slope", 2, 0, 1, 0.5)])
     found = stationary_set(slope)
     assert len(found) == 0
@@ -225,7 +225,7 @@ def test_a_state_inside_the_set_sticks() -> None:
     assert minimal_coordinates(piece.inside).size == 0
 
 
-def test_polytopes_of_any_shape() -> None:
+def test_polytopes_have_their_vertices_dimension_and_range() -> None:
     """A cube cut by a plane, a flat square in space, and a disc cut by a line."""
     cube = (np.vstack([np.eye(3), -np.eye(3)]), np.ones(6))
     nothing = (np.zeros((0, 3)), np.zeros(0))

@@ -51,7 +51,7 @@ def test_the_curve_leaves_the_linear_one_where_the_mass_reaches_the_stop(hardeni
     assert upper.frequency == pytest.approx(frequencies[touching].max(), rel=1e-6)
 
 
-def test_three_responses_at_one_frequency(hardening: HarmonicCurve) -> None:
+def test_between_its_folds_the_curve_has_three_responses_at_one_frequency(hardening: HarmonicCurve) -> None:
     """Between the folds the curve passes three times; each response solves the equations by itself."""
     upper, lower = hardening.folds
     middle = 0.5 * (upper.frequency + lower.frequency)
@@ -68,7 +68,7 @@ def test_three_responses_at_one_frequency(hardening: HarmonicCurve) -> None:
         assert 0.99 * ends[0] < amplitude < 1.01 * ends[1]
 
 
-def test_points_are_responses() -> None:
+def test_every_point_of_the_curve_solves_the_balance() -> None:
     curve = follow_harmonic(pad(0.5), 0.12, 0.2, harmonics=5)
     assert curve.curve.end == "high"
     for i in (0, len(curve) // 2, len(curve) - 1):
@@ -141,7 +141,7 @@ def test_interrupted_it_keeps_what_there_is(monkeypatch: pytest.MonkeyPatch) -> 
     assert curve[-1].residual.balance < 1e-12
 
 
-def test_no_more_responses_than_allowed() -> None:
+def test_the_curve_ends_after_the_allowed_number_of_responses() -> None:
     curve = follow_harmonic(oscillator(1.0, 0.6, 0.05), 0.3, 0.2, harmonics=3, most=9)
     assert len(curve) == 9
     assert curve.curve.end == "most"

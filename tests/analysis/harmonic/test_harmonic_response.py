@@ -264,7 +264,7 @@ def test_two_pads_side_by_side_share_the_force() -> None:
     assert found.force[:, 0, 1] == pytest.approx(found.force[:, 1, 1], abs=1e-6)
 
 
-def test_friction_loads_that_change_over_the_period() -> None:
+def test_friction_follows_a_normal_force_that_changes_over_the_period() -> None:
     """The pad lifts off: friction follows the normal force; the laws hold but for what missing harmonics cost."""
     rough = [harmonic_response(pad(0.2), 0.17, harmonics=h) for h in (5, 20)]
     for found in rough:

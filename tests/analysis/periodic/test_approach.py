@@ -11,7 +11,7 @@ from klapper.mechanics import Harmonic, LinearSystem
 from klapper.mechanics.errors import InvalidModel
 
 
-def test_as_many_periods_as_the_multipliers_need():
+def test_the_approach_takes_as_many_periods_as_the_multipliers_need():
     motion = periodic_motion(impact_oscillator().system())
     rate = np.log(np.abs(single(impact_oscillator()).multipliers).max())
     reached = motion.approach(off=1e-3, left=1e-7)

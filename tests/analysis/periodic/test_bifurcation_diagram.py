@@ -26,7 +26,7 @@ def test_returns_are_the_start_of_the_periodic_motion():
     assert places.shape == (8,)
 
 
-def test_a_quantity_of_the_run():
+def test_a_diagram_may_show_any_quantity_of_the_run():
     diagram = bifurcation_diagram(
         lively, [1.5], settle=40, keep=3, quantity=lambda run: run.impacts().impulse[:, 0] / 1.5
     )
@@ -49,7 +49,7 @@ def test_up_and_down_show_hysteresis():
     assert counts == [0, 4]
 
 
-def test_a_section_without_forcing():
+def test_without_forcing_a_diagram_shows_the_returns_to_a_section():
     diagram = bifurcation_diagram(
         lambda _: van_der_pol(),
         [0.0],
@@ -73,7 +73,7 @@ def test_interrupted_diagrams_keep_what_there_is():
     np.testing.assert_array_equal(diagram.values, [1.5])
 
 
-def test_bad_arguments_are_refused():
+def test_a_diagram_needs_values_returns_to_keep_a_period_and_a_scheme():
     with pytest.raises(InvalidModel, match="values has shape"):
         bifurcation_diagram(lively, 1.0)
     with pytest.raises(InvalidModel, match="keep 0"):

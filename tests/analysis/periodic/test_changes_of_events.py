@@ -41,7 +41,7 @@ def slipped(height, top):
 
 
 @pytest.mark.parametrize("start, end", [(0.55, 0.65), (0.65, 0.55)])
-def test_adding_sliding_where_the_second_hump_reaches_the_limit(start, end):
+def test_sliding_is_added_where_the_second_hump_reaches_the_limit(start, end):
     motion = periodic_motion(two_humps(start), drifting=["x"])
     branch = follow_periodic(two_humps, start, end, first=motion, largest=0.2)
     (found,) = branch.bifurcations
@@ -72,7 +72,7 @@ def flight(push):
 
 
 @pytest.mark.parametrize("start, end", [(0.8, 1.3), (1.3, 0.8)])
-def test_lift_off_where_the_force_reaches_the_weight(start, end):
+def test_it_lifts_off_where_the_force_reaches_the_weight(start, end):
     branch = follow_periodic(on_floor, start, end, largest=0.2)
     (found,) = branch.bifurcations
     assert (found.kind, found.contact) == ("lift-off", "floor")

@@ -31,7 +31,7 @@ def block(pull):
     )
 
 
-def test_a_cart_in_the_wind():
+def test_a_cart_drifts_on_by_wind_over_damping_in_a_period():
     motion = periodic_motion(driven_cart(), drifting=["x"])
     assert motion.drift[0] == pytest.approx(0.3 / 0.5 * np.pi, rel=1e-12)
     assert motion.multipliers.real == pytest.approx([1.0, np.exp(-0.5 * np.pi)], abs=1e-12)

@@ -52,7 +52,7 @@ def check(system, duration, q, v, kinds, *, time=0.0, tolerance=TOLERANCE, schem
     return found
 
 
-def test_bouncing_ball_in_closed_form():
+def test_the_derivative_of_one_bounce_is_the_closed_form():
     # x = 1 − t², v = −2t; after the impact at t = 1: x = ε 2 s − s², s = t − 1
     e, t = 0.5, 1.5
     ball = LinearSystem(
@@ -68,7 +68,7 @@ def test_bouncing_ball_in_closed_form():
     assert found.events[0].impulse == pytest.approx(3.0, abs=1e-13)
 
 
-def test_impacts_on_a_stop():
+def test_the_derivative_over_impacts_on_a_stop_is_that_of_differences():
     system = LinearSystem(
         [1.0],
         stiffness=[1.0],
@@ -79,7 +79,7 @@ def test_impacts_on_a_stop():
     check(system, 10.0, [0.0], [0.0], ["impact"] * 4)
 
 
-def test_impacts_on_a_moving_wall():
+def test_the_derivative_over_impacts_on_a_moving_wall_is_that_of_differences():
     wall = Contact("wall", normal=[1.0, 0.0], gap=Harmonic(0.2, 3.0, 0.4), restitution=0.6)
     system = LinearSystem(
         [[2.0, 0.3], [0.3, 1.0]], stiffness=[[3.0, -1.0], [-1.0, 2.0]], force=[-1.0, 0.2], contacts=[wall]
@@ -87,7 +87,7 @@ def test_impacts_on_a_moving_wall():
     check(system, 3.0, [0.6, 0.1], [-0.3, 0.5], ["impact"] * 2)
 
 
-def test_impact_while_another_contact_rests():
+def test_an_impact_is_felt_by_another_contact_that_rests():
     # the second contact is pressed when the first is hit, and both feel the impulse by the mass matrix
     contacts = [
         Contact("stop", normal=[1.0, 0.0], restitution=0.7),
@@ -115,7 +115,7 @@ def test_dependent_contacts_are_hit_together():
 
 
 @pytest.mark.parametrize(("friction", "rank"), [(1.0, 3), (0.2, 4)])
-def test_impact_with_friction(friction, rank):
+def test_an_impact_that_ends_in_sticking_takes_one_dimension(friction, rank):
     # where the impact ends in sticking, neighbours lose one of their four dimensions
     floor = Contact(
         "floor",
@@ -130,7 +130,7 @@ def test_impact_with_friction(friction, rank):
     assert np.linalg.matrix_rank(found.derivative, tol=1e-10) == rank
 
 
-def test_stick_slip_and_turning():
+def test_the_derivative_over_stick_slip_and_turning_is_that_of_differences():
     element = FrictionElement("patch", tangents=[1.0, 0.0], limit=0.7)
     system = LinearSystem(
         [1.0, 1.0], stiffness=[[2.0, -1.0], [-1.0, 1.5]], force=Harmonic([0.0, 2.0], 1.3), contacts=[element]
@@ -139,7 +139,7 @@ def test_stick_slip_and_turning():
     check(system, 12.0, [0.3, 0.1], [0.5, 0.2], kinds)
 
 
-def test_stick_slip_on_an_unsteady_belt():
+def test_the_derivative_over_stick_slip_on_an_unsteady_belt_is_that_of_differences():
     belt = Contact(
         "belt", normal=[0.0, 1.0], tangents=[[1.0, 0.0]], friction=0.5, tangential_rate=Harmonic(0.8, 2.0)
     )
@@ -151,7 +151,7 @@ def test_stick_slip_on_an_unsteady_belt():
     np.testing.assert_allclose(found.derivative[:, [0, 2]], expected, atol=TOLERANCE)
 
 
-def test_plastic_impact_rest_and_release():
+def test_a_mass_that_rests_and_is_thrown_off_forgets_two_dimensions():
     # a mass falls on a shaken table, stays, and is thrown off; its neighbours become one motion
     table = Contact("table", normal=[1.0, 0.0], gap=Harmonic(-0.3, 4.0))
     system = LinearSystem(
@@ -165,7 +165,7 @@ def test_plastic_impact_rest_and_release():
     assert np.linalg.matrix_rank(found.derivative, tol=1e-10) == 2
 
 
-def test_with_a_two_sided_constraint():
+def test_neighbours_that_keep_a_two_sided_constraint_move_as_the_derivative_says():
     system = LinearSystem(
         [1.0, 1.0, 2.0],
         stiffness=[1.0, 2.0, 0.5],
@@ -198,7 +198,7 @@ def test_falling_friction_is_integrated():
     np.testing.assert_allclose(found.derivative[:, [0, 2]], expected, atol=1e-7)
 
 
-def test_pendulum_against_a_wall():
+def test_the_derivative_of_a_pendulum_against_a_wall_is_that_of_differences():
     # nonlinear: the wall is met at an angle, the gap is no linear function of it
     system = FunctionSystem(
         [0.8],

@@ -27,7 +27,7 @@ def down():
     return follow_periodic(family(), 2.1, 0.9, largest=0.1)
 
 
-def test_one_branch_through_grazing_and_fold(down):
+def test_one_branch_goes_through_grazing_and_fold(down):
     kinds = [found.kind for found in down.bifurcations]
     assert kinds == ["grazing", "fold", "period doubling", "period doubling"]
     for value, motion in zip(down.parameters, down.motions, strict=True):
@@ -38,7 +38,7 @@ def test_one_branch_through_grazing_and_fold(down):
     assert down.ended == "the parameter has reached 0.9"
 
 
-def test_grazing_where_the_vibration_reaches_the_stop(down):
+def test_grazing_is_where_the_vibration_reaches_the_stop(down):
     grazing = brentq(lambda w: impact_oscillator(w).amplitude - 0.5, 1.5, 2.0, xtol=1e-14)
     (found,) = down.named("grazing")
     assert found.parameter == pytest.approx(grazing, abs=1e-9)
@@ -46,7 +46,7 @@ def test_grazing_where_the_vibration_reaches_the_stop(down):
     assert speeds(found.motion) == []
 
 
-def test_fold_where_the_quadratic_equation_has_one_root(down):
+def test_the_fold_is_where_the_quadratic_equation_has_one_root(down):
     def apart(frequency):
         known = impact_oscillator(frequency).single_impacts
         return known[0].u - known[1].u if known else -1.0
@@ -60,7 +60,7 @@ def test_fold_where_the_quadratic_equation_has_one_root(down):
     assert min(np.abs(found.motion.multipliers - 1.0)) < 1e-5
 
 
-def test_period_doublings_where_a_multiplier_is_minus_one(down):
+def test_the_period_doubles_where_a_multiplier_is_minus_one(down):
     def at_minus_one(frequency):
         motion = single(impact_oscillator(frequency))
         return 1.0 + motion.trace + motion.determinant
@@ -120,7 +120,7 @@ def loss_of_symmetry(frequency):
     return 1.0 - np.trace(jump @ half) + np.linalg.det(jump @ half)
 
 
-def test_loss_of_symmetry_and_the_branch_that_keeps_it():
+def test_symmetry_is_lost_at_a_branch_point_from_which_a_symmetric_branch_goes_on():
     branch = follow_periodic(between_stops, 0.8, 0.9, back=0.78, largest=0.1, most=40)
     (found,) = branch.named("branch point")
     assert found.parameter == pytest.approx(brentq(loss_of_symmetry, 0.79, 0.82, xtol=1e-14), abs=1e-7)
@@ -144,7 +144,7 @@ def test_multipliers_pass_the_circle_where_damping_vanishes():
     assert np.abs(found.motion.multipliers) == pytest.approx(1.0, abs=1e-8)
 
 
-def test_slider_that_begins_to_rest():
+def test_a_slider_begins_to_rest_where_friction_holds_its_turning_point():
     # where the slider turns, spring and load must overcome friction at once, else it rests
     branch = follow_periodic(lambda limit: driven_slider(0.6, limit), 0.3, 0.7, largest=0.1)
     first = branch.bifurcations[0]
@@ -213,14 +213,14 @@ def test_progress_counts_motions(monkeypatch):
     assert counts == list(range(2, len(branch) + 1))
 
 
-def test_what_is_said(down):
+def test_a_branch_says_its_bifurcations_and_why_it_ends(down):
     text = str(down)
     assert "grazing of stop at 1.7317" in text
     assert "It ends because the parameter has reached 0.9." in text
     assert down.values(lambda motion: motion.period).shape == (len(down),)
 
 
-def test_bad_arguments_are_refused(down):
+def test_an_empty_range_and_a_switch_to_nowhere_are_refused(down):
     with pytest.raises(InvalidModel, match="give a range"):
         follow_periodic(family(), 1.0, 1.0)
     with pytest.raises(InvalidModel, match="no other branch begins"):
@@ -273,7 +273,7 @@ def chain(frequency):
 
 
 @pytest.mark.slow
-def test_200_motions_of_a_chain_with_ten_stops():
+def test_a_chain_with_ten_stops_is_followed_over_200_motions():
     motion = periodic_motion(chain(0.6), settle=12)
     branch = follow_periodic(chain, 0.6, 0.7, first=motion, step=0.004, largest=0.004, most=200)
     assert len(branch) == 200

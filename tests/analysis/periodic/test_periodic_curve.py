@@ -37,7 +37,7 @@ def test_circle_closes_with_both_folds():
     assert curve.places[-1] == pytest.approx(2 * np.pi, rel=5e-3)
 
 
-def test_folds_of_a_cubic():
+def test_the_folds_of_a_cubic_are_where_its_slope_vanishes():
     curve = follow_curve(cubic, [-1.5, 1.875], direction=-1.0, low=-2.0, high=2.0)
     assert curve.end == "low"
     fold = 2.0 / (3.0 * np.sqrt(3.0))
@@ -45,7 +45,7 @@ def test_folds_of_a_cubic():
     assert curve.parameters[-1] == -2.0
 
 
-def test_monitors_are_located():
+def test_the_zero_of_a_monitor_is_located():
     curve = follow_curve(
         cubic, [-1.5, 1.875], direction=-1.0, low=-2.0, high=2.0, monitors={"half": lambda x: x[0] - 0.5}
     )
@@ -73,7 +73,7 @@ def test_an_edge_ends_the_curve():
     assert curve.special[-1].parameter == pytest.approx(0.3 - 0.027, abs=1e-9)
 
 
-def test_pitchfork_branch_point_and_its_other_branch():
+def test_the_other_branch_of_a_pitchfork_is_a_parabola():
     curve = follow_curve(pitchfork, [0.0, 0.0, -1.0], high=1.0, low=-1.0)
     (point,) = curve.named("branch point")
     assert abs(point.parameter) < 1e-9
@@ -84,7 +84,7 @@ def test_pitchfork_branch_point_and_its_other_branch():
     assert other.end == "high"
 
 
-def test_transcritical_tangent():
+def test_the_other_branch_of_a_transcritical_point_leaves_along_its_tangent():
     curve = follow_curve(transcritical, [0.0, -1.0], high=1.0)
     (point,) = curve.named("branch point")
     slope = point.other[1] / point.other[0]
@@ -125,7 +125,7 @@ def test_interrupted_and_stuck_curves_keep_what_there_is():
     assert curve.parameters.max() <= 0.5
 
 
-def test_bad_arguments_are_refused():
+def test_a_curve_refuses_bad_arguments():
     with pytest.raises(InvalidModel, match="expected \\(N \\+ 1,\\)"):
         follow_curve(circle, [1.0])
     with pytest.raises(InvalidModel, match="in this order"):

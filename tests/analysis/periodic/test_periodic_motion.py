@@ -35,7 +35,7 @@ def settled(motion, periods):
 
 
 @pytest.mark.parametrize(("frequency", "gap"), [(1.5, 0.5), (1.2, 0.5), (2.2, 0.0), (1.06, 0.5)])
-def test_impact_oscillator_in_closed_form(frequency, gap):
+def test_speed_and_multipliers_of_the_impact_oscillator_are_the_closed_forms(frequency, gap):
     oscillator = impact_oscillator(frequency, gap)
     known = single(oscillator)
     after = oscillator.after(known)
@@ -50,7 +50,7 @@ def test_impact_oscillator_in_closed_form(frequency, gap):
     assert motion.residual < 1e-11
 
 
-def test_two_periods_of_the_forcing():
+def test_a_motion_of_one_period_searched_over_two_is_called_one():
     # with a stop far away and order 2 the motion is that of one period, and is called so
     system = impact_oscillator(2.2, gap=5.0).system()
     motion = periodic_motion(system, order=2)
@@ -71,7 +71,7 @@ def test_shooting_and_long_integration_agree():
         assert motion.distance(settled(motion, periods)) < 1e-8
 
 
-def test_multipliers_by_differences_of_motions():
+def test_multipliers_are_those_of_differences_of_motions():
     motion = periodic_motion(impact_oscillator(1.5).system())
     start, spacing = motion.start, 1e-4
 
@@ -88,7 +88,7 @@ def test_multipliers_by_differences_of_motions():
 
 
 @pytest.mark.parametrize(("frequency", "limit"), [(1.4, 0.3), (0.8, 0.3), (0.6, 0.3)])
-def test_den_hartog(frequency, limit):
+def test_a_slider_without_stops_has_the_amplitude_of_den_hartog(frequency, limit):
     motion = periodic_motion(driven_slider(frequency, limit))
     assert [event.kind for event in motion.events] == ["turns", "turns"]
     turn = motion.events[0].time
@@ -99,7 +99,7 @@ def test_den_hartog(frequency, limit):
     assert np.count_nonzero(np.abs(motion.multipliers) < 1e-12) == 2
 
 
-def test_sticking_gives_zeros():
+def test_sticking_gives_multipliers_that_are_zero():
     motion = periodic_motion(driven_slider(0.6, 0.6))
     assert [event.kind for event in motion.events] == ["sticks", "slips", "sticks", "slips"]
     assert np.count_nonzero(np.abs(motion.multipliers) < 1e-12) == 3
@@ -107,7 +107,7 @@ def test_sticking_gives_zeros():
     assert motion.distance(settled(motion, 12)) < 1e-8
 
 
-def test_mass_on_a_shaken_table():
+def test_a_mass_that_rests_on_a_shaken_table_is_superstable():
     # it rests on the table, is thrown off and lands for good: whatever starts nearby is the same motion after a period
     table = Contact("table", normal=[1.0], gap=Harmonic(-0.4, 2.0))
     system = LinearSystem([1.0], force=[-1.0], position=[0.4], contacts=[table])
@@ -120,7 +120,7 @@ def test_mass_on_a_shaken_table():
     assert motion.distance(settled(motion, 3)) < 1e-8
 
 
-def test_van_der_pol_without_forcing():
+def test_van_der_pol_has_the_published_period_and_the_multiplier_of_liouville():
     motion = periodic_motion(van_der_pol(), period=6.5, settle=1)
     assert motion.period == pytest.approx(6.66328685932313, abs=1e-11)  # published to these digits
     assert np.isnan(motion.period_ratio)
@@ -135,7 +135,7 @@ def test_van_der_pol_without_forcing():
     assert motion.stable
 
 
-def test_a_period_that_cannot_be_read_off():
+def test_a_period_that_cannot_be_read_off_must_be_given():
     pushed = FunctionSystem(
         [0.0],
         [0.0],
@@ -150,14 +150,14 @@ def test_a_period_that_cannot_be_read_off():
     assert motion.start.position[0] == pytest.approx(place, abs=1e-10)
 
 
-def test_what_is_said():
+def test_a_motion_says_its_period_its_stability_and_its_impacts():
     motion = periodic_motion(impact_oscillator(1.5).system())
     assert "1 × the period of the forcing, stable" in str(motion)
     assert "stop impact with 2.339" in str(motion)
     assert repr(motion).startswith("PeriodicMotion(4.188")
 
 
-def test_bad_arguments_are_refused():
+def test_a_periodic_motion_refuses_bad_arguments():
     system = impact_oscillator().system()
     with pytest.raises(InvalidModel, match="order is 0"):
         periodic_motion(system, order=0)

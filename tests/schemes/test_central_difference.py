@@ -10,7 +10,7 @@ from klapper.schemes import CentralDifference, PenaltyContact, stable_step
 from klapper.simulate import simulate
 
 
-def test_it_is_the_recurrence() -> None:
+def test_its_steps_satisfy_the_recurrence_of_central_differences() -> None:
     """(q₊ − 2 q + q₋)/h² = M⁻¹ f and v = (q₊ − q₋)/2h, for a nonlinear spring."""
     h = 0.05
     system = FunctionSystem(
@@ -23,7 +23,7 @@ def test_it_is_the_recurrence() -> None:
     np.testing.assert_allclose(run.velocity[1:-1], (q[2:] - q[:-2]) / (2.0 * h), atol=1e-12)
 
 
-def test_second_order_with_damping() -> None:
+def test_with_damping_the_error_is_of_second_order() -> None:
     """q̈ + 0.4 q̇ + 9 q = 0 in closed form."""
     damping, omega = 0.2, np.sqrt(9.0 - 0.04)
     system = LinearSystem([1.0], damping=[0.4], stiffness=[9.0], position=[1.0])
@@ -32,7 +32,7 @@ def test_second_order_with_damping() -> None:
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
 
 
-def test_second_order_with_constraints_that_hold() -> None:
+def test_with_constraints_that_hold_the_error_is_of_second_order() -> None:
     errors = []
     for h in (0.01, 0.005):
         run = simulate(rod(), 1.0, CentralDifference(h))
@@ -42,7 +42,7 @@ def test_second_order_with_constraints_that_hold() -> None:
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
 
 
-def test_the_limit_of_a_row_of_masses() -> None:
+def test_the_longest_stable_step_of_a_row_of_masses_is_the_closed_form() -> None:
     """n masses between springs: ω_max = 2 √(k/m) sin(n π/(2 (n + 1)))."""
     for n in (5, 200):
         k = 50.0 * (2.0 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1))

@@ -166,7 +166,7 @@ def curves() -> FunctionSystem:
 
 
 @pytest.mark.parametrize("how", ["discrete", "midpoint", "modified"])
-def test_derivatives_of_constraints_over_a_step(how: str) -> None:
+def test_derivatives_of_constraints_over_a_step_are_those_of_differences(how: str) -> None:
     """Slopes and curvatures against differences of values and directions."""
     system = curves()
     before = np.array([0.5, 0.3, 0.277])
@@ -254,7 +254,9 @@ def test_a_penalty_exchanges_energy_with_its_springs() -> None:
 @pytest.mark.parametrize(
     ("scheme", "order"), [(EM, 2.0), (MIDPOINT, 2.0), (lambda h: EnergyMomentum(h, forces="projected"), 1.0)]
 )
-def test_observed_orders_against_another_method(scheme, order: float) -> None:
+def test_against_another_method_steps_are_of_second_order_and_with_projection_of_first(
+    scheme, order: float
+) -> None:
     """A bent bar that swings, against Newmark's method with a tenth of the step; projection costs at most one order."""
     solid = Solid("bar", block((1.0, 0.2), (3, 1)), NeoHooke(1e3, 0.3), density=1000.0)
     nodes = solid.mesh.nodes

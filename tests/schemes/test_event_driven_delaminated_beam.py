@@ -13,7 +13,7 @@ PERIOD = 1.0 / 22.8
 
 
 @pytest.mark.slow
-def test_steady_state_of_the_clattering_beam() -> None:
+def test_the_clattering_beam_has_the_steady_state_of_time_stepping() -> None:
     """Same steady state as Moreau with θ = ½ within 2 %, one period long, and no gap below −1e-8 m."""
     system, rows = forced_beam(points=POINTS)
     settled = simulate(system, 20.0, Moreau(5e-5), every=1000)

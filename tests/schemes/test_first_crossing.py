@@ -135,7 +135,7 @@ def test_the_first_of_many_functions_is_found(seed):
 
 
 @pytest.mark.parametrize("frequency", [3e2, 3e3, 3e4])
-def test_oscillations_that_the_first_series_cannot_resolve(frequency):
+def test_a_dip_among_thousands_of_oscillations_is_found(frequency):
     dip, depth = 0.6180339, 1e-9
 
     def narrow(t):  # of thousands of minima only the one at dip is below zero
@@ -180,7 +180,7 @@ def test_a_stretch_of_many_oscillations_costs_forty_evaluations_each():
     assert counted[0] <= 40 * 1000
 
 
-def test_nothing_to_watch_and_nothing_to_search():
+def test_an_empty_watch_or_interval_has_no_crossing():
     assert first_crossing(lambda t: np.zeros((len(t), 0)), 0.0, 1.0, np.zeros(0)) is None
     assert first_crossing(columns(np.cos), 1.0, 1.0, ONE) is None
     at_once = first_crossing(columns(np.sin), 4.0, 4.0, ONE)

@@ -50,7 +50,7 @@ def oscillator(t, mass, damping, stiffness, amplitude, frequency, q0, v0):
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.3, 5.0])
-def test_free_and_forced_vibration(damping):
+def test_free_and_forced_vibration_are_the_closed_forms(damping):
     system = LinearSystem(
         [2.0],
         damping=[damping],
@@ -84,7 +84,7 @@ def test_resonance_grows_with_time():
     np.testing.assert_allclose(q[:, 0], exact, rtol=0, atol=1e-13 * 75.0)
 
 
-def test_critical_damping():
+def test_critical_damping_is_the_closed_form():
     system = LinearSystem([1.0], damping=[4.0], stiffness=[4.0], position=[1.0], velocity=[0.5])
     times = np.linspace(0.0, 10.0, 101)
     q, _ = free_flow(system, 10.0).states(times)
@@ -99,7 +99,7 @@ def test_free_flight_is_a_parabola_and_a_ramp_makes_it_a_cubic():
     np.testing.assert_allclose(v[:, 0], 1.5 - times + times**2 / 8.0, rtol=1e-13, atol=1e-12)
 
 
-def test_a_stiff_and_a_soft_spring_together():
+def test_a_stiff_and_a_soft_spring_keep_their_phases_together():
     frequency = np.array([1.0, 1e4])
     system = LinearSystem([1.0, 1.0], stiffness=frequency**2, position=[1.0, 1e-3])
     times = np.linspace(0.0, 60.0, 50)
@@ -110,7 +110,7 @@ def test_a_stiff_and_a_soft_spring_together():
     )  # ωt has 1e-10 itself
 
 
-def test_rotor_with_gyroscopic_and_circulatory_terms():
+def test_a_rotor_with_gyroscopic_and_circulatory_terms_follows_its_exponential():
     rotor = LinearSystem(
         [1.5, 1.5],
         damping=[0.2, 0.3],
@@ -273,7 +273,7 @@ def test_quadrature_is_exact_to_round_off():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_transition_matrix(seed):
+def test_the_transition_matrix_is_that_of_scaling_and_squaring(seed):
     """e^{Aτ} against scaling and squaring, with states in units of very different size."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 12))

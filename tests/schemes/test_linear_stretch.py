@@ -212,7 +212,7 @@ def test_stretch_leaves_its_snapshot_alone() -> None:
     np.testing.assert_array_equal(first[1]["position"], second[1]["position"])
 
 
-def test_kinetic_energy_of_the_samples() -> None:
+def test_samples_have_the_energies_of_their_states() -> None:
     system = random_system(8, "smooth", walls=False, band="banded")
     run = simulate(system, 0.2, Moreau(5e-3))
     for k in (0, 10, 40):
@@ -241,7 +241,7 @@ OBSTACLES = {
 
 
 @pytest.mark.parametrize("word", OBSTACLES)
-def test_what_the_compiled_loop_leaves_to_the_general_path(word: str) -> None:
+def test_what_the_compiled_loop_cannot_do_is_left_to_the_general_path(word: str) -> None:
     system = LinearSystem([1.0, 1.0], force=[0.0, -9.81], **OBSTACLES[word])
     assert word in obstacle(system)
     run = simulate(system, 0.02, Moreau(1e-3, theta=1.0))
@@ -297,7 +297,7 @@ def test_forces_of_twin_contacts_are_not_unique() -> None:
         assert "not unique" in run.about["audit"]["forces at the end"]
 
 
-def test_many_normals_beside_few_tangents() -> None:
+def test_dense_normals_beside_sparse_tangents_give_the_motion_of_the_general_path() -> None:
     """Normals over all coordinates are stored dense, tangents of single coordinates sparse."""
     n = 12
     rng = np.random.default_rng(1)

@@ -185,7 +185,7 @@ def test_adaptive_steps_know_how_long_the_last_one_was() -> None:
     assert np.abs(run.ledger.residual).max() <= 1e-12
 
 
-def test_a_contact_that_carries_nothing_beside_one_that_is_hit() -> None:
+def test_a_contact_that_carries_nothing_leaves_the_one_that_is_hit_alone() -> None:
     """The first mass rests without load where it was stopped, uncoupled, when the second one arrives."""
     system = LinearSystem(
         [1.0, 1.0],
@@ -221,7 +221,7 @@ def test_chunk_boundaries_do_not_matter(springs: str, pieces: tuple[int, ...]) -
     np.testing.assert_array_equal(np.concatenate([part["state"] for part in parts]), samples["state"])
 
 
-def test_many_contacts_on_few_coordinates() -> None:
+def test_of_many_contacts_on_few_coordinates_no_more_press_than_there_are_coordinates() -> None:
     """60 contacts on 4 coordinates: no penetration, the motion of the general path, and no more than 4 that press."""
     rng = np.random.default_rng(2)
     n, places = 4, np.linspace(0.0, 1.0, 60)

@@ -18,7 +18,7 @@ def matrix(seed: int, n: int, *, symmetric: bool = True) -> np.ndarray:
 @pytest.mark.parametrize(
     "form", ["dense", "large dense", "sparse", "diagonal", "dense diagonal", "unsymmetric"]
 )
-def test_inverse_solves(form: str) -> None:
+def test_every_form_of_a_matrix_is_inverted(form: str) -> None:
     n = 350 if form == "large dense" else 12
     full = {
         "sparse": np.diag(np.arange(2.0, n + 2)) + np.diag(np.ones(n - 1), 1) + np.diag(np.ones(n - 1), -1),
@@ -39,7 +39,9 @@ def test_inverse_solves(form: str) -> None:
 
 @settings(max_examples=40)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(0, 3), st.booleans())
-def test_held_constraints_hold(seed: int, count: int, copies: int, symmetric: bool) -> None:
+def test_held_constraints_hold_and_redundant_ones_change_no_motion(
+    seed: int, count: int, copies: int, symmetric: bool
+) -> None:
     """Against the saddle point system by least squares: same motion, whether or not constraints are redundant."""
     rng = np.random.default_rng(seed)
     n = 6
@@ -77,7 +79,7 @@ def test_what_no_impulse_can_meet_is_named() -> None:
     assert held.contradiction(np.zeros(3)) == ("", 0.0)
 
 
-def test_without_constraints() -> None:
+def test_without_constraints_a_push_moves_by_the_inverse_mass() -> None:
     held = Held(Inverse(np.diag([1.0, 2.0])), np.zeros((2, 0)))
     assert (held.rank, held.redundant) == (0, 0)
     np.testing.assert_allclose(held.respond(np.array([1.0, 1.0])), [1.0, 0.5])
@@ -86,7 +88,7 @@ def test_without_constraints() -> None:
 
 
 @pytest.mark.parametrize(("unit", "heavy"), [(1e-6, 1.0), (1.0, 1e12), (1e-3, 1e6)])
-def test_constraints_of_very_different_size(unit: float, heavy: float) -> None:
+def test_constraints_of_very_different_size_are_not_redundant(unit: float, heavy: float) -> None:
     """Neither the unit of a constraint nor the mass that it holds makes it redundant."""
     held = Held(Inverse(np.diag([1.0, heavy])), np.diag([1.0, unit]), ("light", "heavy"))
     assert held.rank == 2

@@ -84,7 +84,7 @@ WITHOUT = {
 
 
 @pytest.mark.parametrize("name", WITHOUT)
-def test_where_they_are_not_used(name: str) -> None:
+def test_where_they_are_not_used_both_paths_still_agree(name: str) -> None:
     system = full_system(**WITHOUT[name])
     stretch = LinearStretch(system, 2e-3, 0.5, 1e-9)
     assert stretch._modal is None

@@ -89,7 +89,7 @@ def error_at_end(system: LinearSystem, h: float, theta: float, exact: np.ndarray
 
 
 @pytest.mark.parametrize(("theta", "order"), [(1.0, 1), (0.75, 1), (0.5, 2)])
-def test_order_on_a_forced_damped_oscillator(theta: float, order: int) -> None:
+def test_the_error_of_a_forced_oscillator_falls_with_the_order_of_theta(theta: float, order: int) -> None:
     """B34: the error falls with the order of the scheme; the reference is an ODE solver."""
     system = oscillator(0.4, force=Harmonic([3.0], 4.0))
     exact = solve_ivp(
@@ -202,7 +202,9 @@ def pendulum_acceleration(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("stiff", [None, False])
 @pytest.mark.parametrize(("theta", "order"), [(0.5, 2), (1.0, 1)])
-def test_order_on_a_nonlinear_pendulum(theta: float, order: int, stiff: bool | None) -> None:
+def test_the_error_of_a_pendulum_falls_with_the_order_of_theta(
+    theta: float, order: int, stiff: bool | None
+) -> None:
     system = FunctionSystem([2.0], [0.5], mass=[[1.0]], force=pendulum_acceleration, stiff=stiff)
     exact = exact_end(pendulum_acceleration, [2.0, 0.5], 1.0)
     np.testing.assert_allclose(observed_orders(system, exact, STEPS, theta=theta), order, atol=0.15)
@@ -231,7 +233,7 @@ def double_pendulum(stiff: bool | None = None) -> FunctionSystem:
 
 
 @pytest.mark.parametrize("stiff", [None, False])
-def test_order_with_a_mass_matrix_that_changes(stiff: bool | None) -> None:
+def test_with_a_mass_matrix_that_changes_steps_are_of_second_order(stiff: bool | None) -> None:
     exact = exact_end(
         lambda t, q, v: np.linalg.solve(double_pendulum_mass(q), double_pendulum_force(t, q, v)),
         [1.0, 1.5, 0.0, -1.0],
@@ -253,7 +255,7 @@ def test_energy_drift_of_a_double_pendulum_is_of_second_order() -> None:
 
 @pytest.mark.parametrize("stiff", [None, False])
 @pytest.mark.parametrize("theta", [0.5, 1.0])
-def test_particle_in_a_magnetic_field(theta: float, stiff: bool | None) -> None:
+def test_forces_of_the_velocity_keep_the_order_of_theta(theta: float, stiff: bool | None) -> None:
     """A force that depends on the velocity, B = 3 + x²: order 2 through the corrected midpoint, speed kept."""
 
     def force(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -286,7 +288,7 @@ def test_time_comes_from_the_counter() -> None:
     np.testing.assert_array_equal(run.time, run.samples.step * 0.1)
 
 
-def test_number_of_steps() -> None:
+def test_the_last_step_reaches_the_end_and_rounding_adds_none() -> None:
     for until, h, steps in ((1.0, 0.1, 10), (1.0, 0.3, 4), (0.7, 0.1, 7), (1e-3, 0.1, 1)):
         assert Moreau(h).steps(oscillator(), until) == steps
 
@@ -341,12 +343,12 @@ def test_bad_options_are_refused_in_one_sentence(name: str) -> None:
         pytest.param(lambda: Moreau(0.1, tolerance=np.nan), id="tolerance nan"),
     ],
 )
-def test_bad_options_that_get_through(make) -> None:
+def test_bad_steps_solvers_impacts_and_tolerances_are_refused(make) -> None:
     with pytest.raises(InvalidModel):
         make()
 
 
-def test_scheme_describes_itself() -> None:
+def test_the_scheme_names_its_settings_and_its_sources() -> None:
     settings = Moreau(0.01, theta=1.0, accuracy=1e-4).settings
     assert (settings["step"], settings["theta"], settings["accuracy"]) == (0.01, 1.0, 1e-4)
     assert "anitescu2002" in Moreau(0.01, theta=1.0).citations

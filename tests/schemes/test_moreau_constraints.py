@@ -96,7 +96,7 @@ def test_a_second_rod_changes_nothing_but_the_forces() -> None:
     assert "constraint forces" not in one.about["audit"]
 
 
-def test_redundant_constraints_that_are_given_differently() -> None:
+def test_three_parallel_rods_turn_as_one_pendulum() -> None:
     """Three parallel rods hold a platform (x, y, rotation): they turn as one, of three forces only two count."""
     places = (-1.0, 0.2, 1.0)
 
@@ -157,7 +157,7 @@ def test_a_guided_mass_is_moved_by_its_guide() -> None:
     np.testing.assert_allclose(run.constraint_forces[1:, 0], force, atol=1e-9)
 
 
-def test_contact_and_constraint_together() -> None:
+def test_a_pendulum_rebounds_from_a_wall_by_the_restitution() -> None:
     """A pendulum swings against a wall: the speed along the circle is reversed by e, the rod takes the rest."""
     e = 0.5
     system = FunctionSystem(

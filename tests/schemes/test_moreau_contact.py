@@ -169,7 +169,7 @@ def test_a_mass_on_a_shaking_table_follows_it(compiled: bool) -> None:
     np.testing.assert_allclose(run.position[:, 0], exact, atol=0.5 * strong * omega * h)
 
 
-def test_two_masses_and_a_spring_between_stops() -> None:
+def test_elastic_stops_keep_the_energy_and_give_the_momentum() -> None:
     """Momentum and energy of elastic impacts inside a vibrating system: nothing is lost but to the stops."""
     system = LinearSystem(
         [1.0, 2.0],

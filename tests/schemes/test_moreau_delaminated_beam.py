@@ -19,7 +19,7 @@ TABLE = {
 
 
 @pytest.mark.parametrize("case", TABLE)
-def test_frequencies_to_the_printed_digits(case: tuple[float, float]) -> None:
+def test_the_frequencies_are_as_printed(case: tuple[float, float]) -> None:
     found, _ = frequencies(matrices(Beam(edge=case[0], length=case[1])), 11)
     printed = np.array(TABLE[case])
     last = np.array([10.0 ** -len(f"{value!r}".split(".")[1]) for value in TABLE[case]])
@@ -43,7 +43,7 @@ def clatter() -> tuple[Run, np.ndarray, np.ndarray]:
 LAST = 2.5  # s, exactly 57 periods of 22.8 Hz and 10⁴ samples
 
 
-def test_amplitudes_of_the_limit_cycle(clatter) -> None:
+def test_the_limit_cycle_has_the_published_amplitudes_and_closes_in_every_period(clatter) -> None:
     """B35: largest gap in the middle 2.66 mm ± 3 %, closes in every period, end of beam 1 moves by 2.23 mm."""
     run, gap, end = clatter
     assert run.about["audit"]["path"] == "compiled"
@@ -88,7 +88,7 @@ def test_39_gaps_of_11_modes_have_no_unique_forces(clatter) -> None:
     assert "not unique" in run.about["audit"]["forces with most contacts loaded"]
 
 
-def test_a_cycle_by_the_general_path(clatter) -> None:
+def test_a_cycle_by_the_general_path_is_the_compiled_one(clatter) -> None:
     """From a state of the limit cycle, step by step: the same motion as compiled, to round-off."""
     run, _, _ = clatter
     k = int(np.argmax(run.gap[-2000:].min(axis=1))) + len(run) - 2000  # all gaps open

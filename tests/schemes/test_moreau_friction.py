@@ -80,7 +80,7 @@ def test_block_on_an_incline_starts_to_slide_at_the_friction_angle(mu: float, ti
             assert run.position[-1] @ down == pytest.approx(a / 2, abs=2 * mu * G * 1e-3)
 
 
-def test_a_million_steps_on_an_incline_without_creeping() -> None:
+def test_a_block_does_not_creep_in_a_million_steps() -> None:
     """C27: displacement exactly 0.0, in coordinates that are not those of the slope."""
     alpha = np.radians(16.6)
     system = LinearSystem(
@@ -103,7 +103,7 @@ def test_a_million_steps_on_an_incline_without_creeping() -> None:
 
 
 @pytest.mark.parametrize(("mu", "factor"), [(0.1, 0.99), (0.3, 0.9), (0.3, 0.5)])
-def test_no_creep_on_any_incline(mu: float, factor: float) -> None:
+def test_a_block_does_not_creep_on_any_incline(mu: float, factor: float) -> None:
     """The contact force cancels across the weight: what is left of that is no motion."""
     alpha = np.arctan(mu) * factor
     up, down = [np.sin(alpha), np.cos(alpha)], [np.cos(alpha), -np.sin(alpha)]
@@ -170,7 +170,7 @@ def test_sliding_sideways_on_an_incline_turns_downhill() -> None:
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-def test_anisotropic_sliding_against_the_elliptic_law(compiled: bool) -> None:
+def test_anisotropic_sliding_follows_the_elliptic_law(compiled: bool) -> None:
     """λ = −N (μ₁² v₁, μ₂² v₂)/√(μ₁² v₁² + μ₂² v₂²) while sliding, by an ODE solver; error of first order."""
     mu = np.array([0.15, 0.45])
 
@@ -245,7 +245,7 @@ class StickSlip:
         return float(way.t_events[0][0] + sticking), float(way.y[0].min()), float(way.y[0].max())
 
 
-def test_stick_slip_period_of_a_stribeck_oscillator() -> None:
+def test_a_stribeck_oscillator_sticks_and_slips_with_the_period_of_the_closed_form() -> None:
     case = StickSlip()
     period, lowest, highest = case.period()
     run = simulate(case.system(), 4 * period, Moreau(1e-3))
@@ -270,7 +270,7 @@ def test_speed_dependent_sliding_follows_its_own_ode() -> None:
 
 
 @pytest.mark.parametrize("driven", ["load", "constraint"])
-def test_hysteresis_of_a_jenkins_element(driven: str) -> None:
+def test_a_jenkins_element_loses_the_area_of_its_hysteresis(driven: str) -> None:
     """A slider with limit F behind a spring k, moved to and fro by A: 4 F (A − F/k) are lost per cycle."""
     k, limit, amplitude, omega, tiny = 1000.0, 5.0, 0.02, 2 * np.pi, 1e-6
     way = Harmonic([amplitude], omega, -np.pi / 2)
@@ -357,7 +357,7 @@ def test_shares_one_to_one_are_plain_friction() -> None:
     assert np.all(other.impulse[:, 3:, 0] == 0.0)
 
 
-def test_a_patch_pressed_by_two_contacts() -> None:
+def test_a_patch_pressed_by_two_contacts_has_the_sum_of_their_limits() -> None:
     """Weight mg carried by two contacts, the patch has μ = (0.2, 0.4) of them: the limit is Σ μ_j λ_j."""
     system = LinearSystem(
         [1.0, 1.0, 0.5],
@@ -394,7 +394,7 @@ def test_given_limit_acts_without_normal_force(compiled: bool) -> None:
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-def test_contacts_of_different_kind_side_by_side(compiled: bool) -> None:
+def test_contacts_of_different_kind_brake_side_by_side_each_by_its_friction(compiled: bool) -> None:
     """A spatial, a planar and a frictionless contact in one table, each on its own particle."""
 
     def row(*places: int) -> np.ndarray:

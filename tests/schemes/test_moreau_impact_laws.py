@@ -39,7 +39,7 @@ EXAMPLES = {
 
 @pytest.mark.parametrize("theta", [0.5, 1.0])
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_row_of_three_masses(name: str, theta: float) -> None:
+def test_a_row_of_three_masses_leaves_with_the_velocities_of_the_law_at_once(name: str, theta: float) -> None:
     law, e, after = EXAMPLES[name]
     run = simulate(row(e), 0.1, Moreau(2e-3, theta=theta, impact=law))
     np.testing.assert_allclose(run.velocity[-1], after, atol=1e-12)
@@ -69,7 +69,7 @@ def test_every_law_serves_in_a_scheme_and_its_books_close(kind: str, scheme: typ
 @pytest.mark.parametrize(
     ("e_1", "e_2"), [(0.8, 0.4), (0.4, 0.8), (0.2, 1.0), (0.25, 1.0), (0.5, 1.0), (0.0, 0.7)]
 )
-def test_poisson_surface_of_example_5_2(e_1: float, e_2: float) -> None:
+def test_poissons_law_opens_the_row_as_in_example_5_2(e_1: float, e_2: float) -> None:
     """The closed form over (e₁, e₂): ⁺v₂ − ⁺v₁ and ⁺v₃ − ⁺v₂."""
     if e_2 <= e_1:
         opening = (e_1, 0.0)
@@ -81,7 +81,7 @@ def test_poisson_surface_of_example_5_2(e_1: float, e_2: float) -> None:
     np.testing.assert_allclose(np.diff(run.velocity[-1]), opening, atol=1e-12)
 
 
-def test_cradle_of_five_balls() -> None:
+def test_two_balls_into_a_cradle_send_two_out_by_the_sequential_law() -> None:
     """Two balls in, two balls out: only the sequential law does that."""
     n = 5
     system = LinearSystem(
@@ -135,7 +135,7 @@ def test_a_limit_of_fast_impacts_that_is_hit_is_told() -> None:
         pytest.param(1.0),
     ],
 )
-def test_a_contact_that_opens_first_and_is_hit_then(theta: float, law) -> None:
+def test_a_contact_may_open_first_and_be_hit_then(theta: float, law) -> None:
     """Velocities (3, 0, 1), all touching, elastic: mass 2 is hit, then hits mass 3: (0, 1, 3), no energy is lost."""
     system = LinearSystem(
         [1.0, 1.0, 1.0],
@@ -150,7 +150,7 @@ def test_a_contact_that_opens_first_and_is_hit_then(theta: float, law) -> None:
     assert abs(run.ledger.impact[-1]) < 1e-12
 
 
-def test_friction_at_an_impact_by_a_law() -> None:
+def test_friction_at_an_impact_takes_its_share_of_the_normal_impulse() -> None:
     """An oblique drop: the tangential impulse is μ times the normal one while sliding goes on."""
     mu, e = 0.2, 0.6
     system = LinearSystem(
@@ -167,7 +167,7 @@ def test_friction_at_an_impact_by_a_law() -> None:
     assert run.ledger.impact[-1] == pytest.approx(0.5 * (1 - e**2) * 4.0, rel=1e-12)
 
 
-def test_a_moving_wall_by_a_law() -> None:
+def test_a_moving_wall_throws_a_mass_by_newtons_law() -> None:
     m, w, e = 3.0, 0.4, 0.6
     wall = Contact("wall", normal=[1.0], gap=Ramp(0.05, -w), restitution=e)
     run = simulate(LinearSystem([m], contacts=[wall]), 0.3, Moreau(1e-3, impact=Newton()))
@@ -216,18 +216,18 @@ def changing_mass(law) -> FunctionSystem:
     )
 
 
-def test_changing_mass_with_newtons_law_in_the_step() -> None:
+def test_the_books_of_a_changing_mass_close_with_newtons_law_in_the_step() -> None:
     run = simulate(changing_mass(None), 1.0, Moreau(5e-3))
     assert len(run.impacts()) >= 1
     assert np.abs(run.ledger.residual).max() <= 1e-10 * run.ledger.scale
 
 
-def test_changing_mass_with_a_law_before_the_step() -> None:
+def test_the_books_of_a_changing_mass_close_with_a_law_before_the_step() -> None:
     run = simulate(changing_mass(Newton()), 1.0, Moreau(5e-3, impact=Newton()))
     assert np.abs(run.ledger.residual).max() <= 1e-10 * run.ledger.scale
 
 
-def test_sparse_directions_and_laws() -> None:
+def test_a_sparse_chain_is_hit_like_the_dense_row() -> None:
     """A chain of twelve masses has sparse directions: same result as the dense row for its first three."""
     n = 12
     unit = np.eye(n)

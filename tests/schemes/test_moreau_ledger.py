@@ -49,7 +49,7 @@ def test_friction_takes_force_times_way(compiled: bool) -> None:
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-def test_damping_and_loads_of_a_steady_vibration(compiled: bool) -> None:
+def test_in_a_steady_vibration_loads_put_in_what_damping_takes(compiled: bool) -> None:
     """Over a period in the steady state: ∫ c ẋ² = π c ω A² = work of the force."""
     c, omega = 2.0, 6.0
     system = LinearSystem([1.0], damping=[c], stiffness=[25.0], force=Harmonic([3.0], omega))

@@ -75,7 +75,7 @@ def test_a_step_is_the_problem_of_the_thesis() -> None:
     assert np.count_nonzero(np.array(impulses)) > 30
 
 
-def test_static_indentation() -> None:
+def test_a_damped_mass_rests_where_the_layer_carries_it() -> None:
     """A damped mass comes to rest where the layer carries it: q = −C m g."""
     c = 1e-4
     system = LinearSystem(
@@ -104,7 +104,7 @@ def test_without_compliance_nothing_penetrates(theta: float) -> None:
     assert velocity.gap.min() < -1e-6  # on velocity level it does, as documented
 
 
-def test_resting_on_position_level() -> None:
+def test_a_ball_comes_to_rest_exactly_on_position_level() -> None:
     run = simulate(
         LinearSystem([1.0], force=[-G], position=[0.1], contacts=[Contact("floor", normal=[1.0])]),
         0.5,
@@ -121,7 +121,7 @@ def test_the_midpoint_step_does_not_hold_positions() -> None:
 
 
 @pytest.mark.parametrize(("theta", "bound"), [(1.0, 40.0)])
-def test_a_moving_wall_on_position_level(theta: float, bound: float) -> None:
+def test_a_moving_wall_is_penetrated_by_an_error_of_second_order_only(theta: float, bound: float) -> None:
     """The wall's way over a step is taken from its speed: the error is of third order in the middle, else of second."""
     system = LinearSystem(
         [1.0], force=[-G], position=[0.1], contacts=[Contact("wall", normal=[1.0], gap=Harmonic(0.05, 30.0))]
@@ -130,7 +130,7 @@ def test_a_moving_wall_on_position_level(theta: float, bound: float) -> None:
     assert run.gap.min() >= -bound * 0.05 * 30.0**2 * 1e-6
 
 
-def test_friction_on_position_level() -> None:
+def test_a_sliding_particle_stops_after_the_same_way_on_position_level() -> None:
     """A sliding particle stops after v²/(2 μ g) also with contact on position level."""
     system = LinearSystem(
         [1.0, 1.0],
@@ -144,7 +144,7 @@ def test_friction_on_position_level() -> None:
     assert run.state[50, 0] == SLIP and run.state[-1, 0] == STICK
 
 
-def test_friction_elements_beside_compliant_contacts() -> None:
+def test_a_brake_leaves_a_compliant_contact_alone() -> None:
     """A brake without compliance leaves the compliant contact alone."""
     c = 1e-4
     both = LinearSystem(

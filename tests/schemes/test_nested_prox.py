@@ -84,7 +84,7 @@ def test_the_compiled_loop_gives_the_steps_of_the_general_path(options: dict) ->
         np.testing.assert_array_equal(counted.tangential, again.tangential)
 
 
-def test_the_factors_of_the_thesis() -> None:
+def test_delassus_matrix_and_factors_are_those_of_the_thesis() -> None:
     """C9: G of (C.7), its eigenvalues, r = 4.9006 and 3.2."""
     for system, r in ((rigid_block(BLOCK), 4.9006), (split_block(BLOCK, LOW, start="relaxed"), 3.2)):
         scheme = NestedProx(1e-4)
@@ -117,7 +117,9 @@ def oscillator(damping: float) -> FunctionSystem:
 
 
 @pytest.mark.parametrize(("damping", "ratio"), [(0.0, 4.0), (0.3, 2.0)])
-def test_the_order_of_the_midpoint_step(damping: float, ratio: float) -> None:
+def test_the_midpoint_step_is_of_second_order_without_damping_and_of_first_with_it(
+    damping: float, ratio: float
+) -> None:
     """C7: second order for forces of the position, first order where h takes the old velocity."""
     decay, omega = damping / 2, np.sqrt(4.0 - damping**2 / 4)
     exact = np.exp(-decay) * (np.cos(omega) + decay / omega * np.sin(omega))
@@ -183,7 +185,7 @@ def test_it_agrees_with_moreau_on_other_systems() -> None:
         assert run.about["audit"]["ledger"] == "closes"
 
 
-def test_dependent_friction_of_three_feet() -> None:
+def test_three_feet_share_their_dependent_friction_by_the_rule() -> None:
     """Strategies on another system than the block: three feet share by water filling, and the motion is the same."""
     feet, mu = np.array([-0.1, 0.0, 0.1]), np.array([0.1, 0.3, 0.1])
     system = LinearSystem(
@@ -254,7 +256,7 @@ def test_divergence_is_told_in_words() -> None:
         iteration_history(system, scheme, 0.01)
 
 
-def test_reductions_of_r_rescue_the_iteration() -> None:
+def test_a_reduced_factor_rescues_the_iteration() -> None:
     """(C.12): with weights far too large the factors are halved until the iteration converges, to the same forces."""
     system = rigid_block(BLOCK, load=(2.0, 0.0, 0.0))
     plain, hasty = (NestedProx(1e-4, weights=weights, max_rounds=200) for weights in (None, (8.0, 8.0)))
@@ -313,7 +315,7 @@ def test_what_it_cannot_do_is_refused(call, words: str) -> None:
         call()
 
 
-def test_small_matrices() -> None:
+def test_eigenvectors_and_eliminations_of_small_matrices_are_exact() -> None:
     """Eigenvectors by rotations and elimination against LAPACK."""
     from klapper.schemes.kernels.small_matrices import eliminate, symmetric_eigen
 
@@ -340,7 +342,7 @@ def test_contacts_without_friction_have_no_strategy() -> None:
     assert np.abs(run.position).max() <= 1e-9
 
 
-def test_settings_and_docstring() -> None:
+def test_settings_name_the_friction_rule_and_refining_divides_the_step() -> None:
     settings = NestedProx(1e-4, friction=PseudoInverseFriction(redistribute=True)).settings
     assert settings["friction"] == "PseudoInverseFriction(redistribute=True)"
     assert NestedProx(1e-4).refined(4.0).step_size == 2.5e-5

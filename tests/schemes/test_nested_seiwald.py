@@ -48,7 +48,7 @@ def methods() -> dict[str, tuple[Run, SlipOnset]]:
     return {name: ramped(thesis(name)) for name in names}
 
 
-def test_start_of_the_halves() -> None:
+def test_a_relaxed_start_moves_and_a_static_one_is_calm() -> None:
     """E1, C5: the relaxed start approaches the static angle, the static starts are calm, the exact one very calm."""
     kinetic, angle = {}, {}
     for start in ("relaxed", "static of the thesis", "static"):
@@ -84,7 +84,9 @@ def test_implicit_steps_are_stable_where_explicit_ones_are_not() -> None:
 @pytest.mark.parametrize(
     ("integrator", "change", "allowed"), [("midpoint", 0.0, 2e-13), ("implicit", -7.698888e-5, 1e-9)]
 )
-def test_energy_in_free_fall(integrator: str, change: float, allowed: float) -> None:
+def test_explicit_steps_keep_the_energy_of_free_fall_and_implicit_ones_lose_it(
+    integrator: str, change: float, allowed: float
+) -> None:
     """E3: explicit steps keep the energy, implicit ones lose m g² Δt²/2 each; the ledger calls that numerical."""
     system = split_block(BLOCK, LOW, start="relaxed", lifted=1.0)
     run = simulate(system, 1e-3, NestedProx(1e-4, integrator=integrator))
@@ -114,7 +116,7 @@ def test_the_pseudo_inverse_chatters(methods) -> None:
     assert speed < 5e-6
 
 
-def test_the_start_value_decides() -> None:
+def test_the_start_value_decides_the_forces_at_rest_and_not_those_of_sliding() -> None:
     """E6, C10, C11: (5.5), (5.7), the histories of Λ_TB, and no influence while sliding."""
     resting, sliding = [], []
     for start, rounds in ((None, 10), (((0.0, -500.0), (0.0, 500.0)), 12)):
@@ -134,7 +136,7 @@ def test_the_start_value_decides() -> None:
     np.testing.assert_allclose(sliding[1], sliding[0], atol=1e-4)
 
 
-def test_rounds_of_the_three_functionals() -> None:
+def test_the_three_functionals_take_their_rounds_to_the_same_forces() -> None:
     """E7, 15.4: contraction 0.9931, 0.002494, 0: 895, 4 and 3 rounds for 10 N, and the same forces in the end."""
     system = rigid_block(BLOCK, load=(10.0, 0.0, 0.0))
     for ansatz, rounds, allowed in ((1, 895, 1e-4 / (1 - 0.9931)), (2, 4, 1e-3), (3, 3, 1e-3)):
@@ -144,7 +146,7 @@ def test_rounds_of_the_three_functionals() -> None:
         np.testing.assert_allclose(force[:, 1], -5.0, atol=allowed)
 
 
-def test_contraction_of_the_rounds() -> None:
+def test_rounds_contract_by_the_factors_of_theory() -> None:
     """15.4: 0.375 for the prox iteration of the block, 0.36 for the halves, 0.993103, 0.002494 for ansatz 1 and 2."""
     pushed, halved = rigid_block(BLOCK, load=(10.0, 0, 0)), split_block(BLOCK, LOW, start="static")
     for system, friction, factor, rounds in (
@@ -164,7 +166,7 @@ def test_contraction_of_the_rounds() -> None:
         )
 
 
-def test_times_of_the_start_of_sliding(methods, halves) -> None:
+def test_sliding_starts_at_the_times_of_the_table(methods, halves) -> None:
     """E9, Table 5.3 with the criteria of 18.1."""
     for name in ("prox", "functional-2", "functional-3", "pinv-redistributed"):
         _, found = methods[name]
@@ -194,7 +196,9 @@ def test_times_of_the_start_of_sliding(methods, halves) -> None:
         (100.0, (-6.83091, 68.30913, -8.86509, 88.65088), "4a"),
     ],
 )
-def test_forces_of_the_ramp(milliseconds: float, forces: tuple, case: str, methods) -> None:
+def test_the_forces_of_the_ramp_are_those_of_the_table(
+    milliseconds: float, forces: tuple, case: str, methods
+) -> None:
     """The table of section 13, to 1e-3 N, and the closed forms of 15.1 and 15.2 at the middle of the step."""
     run, _ = methods["functional-3"]
     k = round(milliseconds * 10)
@@ -206,7 +210,7 @@ def test_forces_of_the_ramp(milliseconds: float, forces: tuple, case: str, metho
     np.testing.assert_allclose(found[[0, 2]], BLOCK.smallest_friction(push), atol=1e-3)
 
 
-def test_prox_and_functional_choose_the_same(methods) -> None:
+def test_prox_iteration_and_functional_choose_the_same_forces(methods) -> None:
     """E9: curves c and d coincide (2.3e-4 N), only 4d-i occurs while sticking, d takes a third of the iterations."""
     one, two = methods["prox"][0], methods["functional-3"][0]
     assert np.abs(one.forces[1:] - two.forces[1:]).max() <= 2.4e-4
@@ -271,7 +275,7 @@ def test_the_stiff_limit_is_not_unique(stiffness: float, turning: float, force_a
     assert run.forces[-1, 0, 1] == pytest.approx(expected, abs=(5e-4 if turning == 5e7 else 1e-4) * 4.9)
 
 
-def test_shares_by_stiffness_in_one_body() -> None:
+def test_shares_by_stiffness_give_one_body_the_friction_of_the_halves() -> None:
     """The strategy "compliant" gives the one body the friction of the halves, locked-in pair included."""
     halves = Halves(BLOCK, HIGH)
     pair = halves.locked_in_friction
@@ -292,7 +296,7 @@ def test_shares_by_stiffness_in_one_body() -> None:
         (15.5, (0.01, 1.0), (0.0, 0.0), (-6.877, -8.623)),
     ],
 )
-def test_what_the_prox_iteration_selects(force, weights, start, expected) -> None:
+def test_the_prox_iteration_selects_the_point_nearest_to_its_start(force, weights, start, expected) -> None:
     """15.7: the point nearest to the start in the metric 1/r, within the friction limits."""
     scheme = NestedProx(
         1e-4,

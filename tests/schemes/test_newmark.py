@@ -19,7 +19,7 @@ SCHEMES = {
 
 
 @pytest.mark.parametrize("name", SCHEMES)
-def test_second_order_with_constraints(name: str) -> None:
+def test_with_constraints_the_error_is_of_second_order(name: str) -> None:
     errors = []
     for h in (0.01, 0.005):
         run = simulate(rod(), 1.0, SCHEMES[name](h))
@@ -41,7 +41,7 @@ def test_forces_of_constraints_are_those_of_the_pendulum() -> None:
 
 
 @pytest.mark.parametrize(("gamma", "beta"), [(0.5, 0.25), (0.5, 1.0 / 6.0), (0.6, 0.3025)])
-def test_amplification_of_the_oscillator(gamma: float, beta: float) -> None:
+def test_a_step_of_the_oscillator_is_the_closed_form_of_hughes(gamma: float, beta: float) -> None:
     """One step of q̈ = −ω² q against the closed form of Hughes, The finite element method, (9.1.26)."""
     omega, h = 3.0, 0.2
     system = LinearSystem([1.0], stiffness=[omega**2], position=[0.7], velocity=[-0.4])
@@ -93,7 +93,7 @@ def swaying() -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", SCHEMES)
-def test_second_order_at_large_strains(name: str, swaying: np.ndarray) -> None:
+def test_at_large_strains_the_error_is_of_second_order(name: str, swaying: np.ndarray) -> None:
     runs = [simulate(bar(), 0.2, SCHEMES[name](h)) for h in (0.01, 0.005)]
     errors = [np.abs(run.position[-1] - swaying).max() for run in runs]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.25)

@@ -24,7 +24,7 @@ def lift(run: Run, row: np.ndarray) -> tuple[float, float]:
     return float(height.max()), float(run.time[late][np.argmax(height)])
 
 
-def test_natural_frequencies_of_the_free_beam() -> None:
+def test_the_free_beam_has_the_printed_frequencies() -> None:
     found, _ = modes(10)
     np.testing.assert_allclose(found[2:], PRINTED, rtol=1e-3)
     assert np.all(found[:2] < 1e-2)
@@ -48,7 +48,7 @@ def test_ordinary_integration_rocks_with_more_modes() -> None:
     assert lift(simulate(system, 0.25, Ordinary()), left)[0] == pytest.approx(7.22e-3, rel=0.01)
 
 
-def test_25_contacts_on_three_modes() -> None:
+def test_25_contacts_on_three_modes_move_like_the_two_edges() -> None:
     """More contacts than coordinates do not fail and give the motion of the two edges."""
     system, left, _ = rocking_beam(3, list(np.linspace(0.4, 0.6, 25)))
     run = simulate(system, 0.25, EventDriven())
@@ -57,7 +57,7 @@ def test_25_contacts_on_three_modes() -> None:
     assert run.samples.gap.min() > -1e-12
 
 
-def test_rigid_rocking_in_closed_form_until_it_ends() -> None:
+def test_a_rigid_bar_rocks_in_closed_form_until_it_ends() -> None:
     """Two modes are a rigid bar: ω⁺/ω⁻ = 0.785714, t_B = 0.0975 s, and the infinitely many rocks end at 0.813 s.
 
     With r = ω⁺/ω⁻ and the angle at the start θ₀ = 0.05, α = g d/(L²/12 + d²): the first fall takes √(2 θ₀/α), each rock

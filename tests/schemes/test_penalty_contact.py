@@ -60,7 +60,7 @@ def test_a_system_may_give_the_turning_of_its_normals() -> None:
     assert np.all(asked[0][1] > 0.0)
 
 
-def test_power_of_a_moving_stop() -> None:
+def test_a_moving_stop_puts_in_what_the_energy_of_the_spring_gains() -> None:
     """With q held, the energy of the spring changes by what the stop puts in."""
     system = bowl()
     ends = [SPRINGS.energy(system, 0.3 + sign * 1e-6, OUTSIDE) for sign in (1, -1)]
@@ -85,7 +85,7 @@ def test_impulses_add_up_over_ends() -> None:
     np.testing.assert_allclose(found.impulse[:, 0], 2e3 * np.array([0.5 * depth, 0.3 * (0.64 + 0.81 - 1.0)]))
 
 
-def test_turning_directions_by_differences() -> None:
+def test_the_slope_of_turning_directions_is_their_second_derivative() -> None:
     """∂/∂q of the gradients of a quadratic and of a cubic function."""
 
     def directions(q):

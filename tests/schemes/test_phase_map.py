@@ -70,7 +70,7 @@ def held_rows(given, change, grip):
 
 
 @pytest.mark.parametrize("grip", [STICKING, STARTING])
-def test_derivatives_of_the_closed_form_by_differences(grip):
+def test_derivatives_of_the_closed_form_are_those_of_differences(grip):
     phase = PhaseMaps(system()).of(modes(grip))
     x = np.array([0.1, -0.2, 0.3, 0.5, -0.1, 0.2])
     d = 1e-5
@@ -89,7 +89,7 @@ def test_derivatives_of_the_closed_form_by_differences(grip):
 
 
 @pytest.mark.parametrize("duration", [0.0, 0.37, 25.0, -0.8])
-def test_exponential_as_a_matrix(duration):
+def test_the_exponential_is_that_of_scaling_and_squaring(duration):
     matrix = np.array([[0.0, 1.0, 0.0], [-4.0, -0.1, 0.3], [0.0, 0.0, -0.2]])
     for precise in (True, False):
         found = Exponential(matrix, np.ones(3), precise=precise).matrix(duration)

@@ -209,7 +209,7 @@ class TestVielsack:
 
 
 class TestBeltOscillator:
-    def test_slip_stick_and_the_tangential_cycle_that_follows(self):
+    def test_a_released_mass_is_caught_by_the_belt_and_then_swings_without_sticking(self):
         """Released at 3 F/k: it slides back, is caught by the belt, carried to F/k, and from there swings with the
         amplitude V/ω, touching the belt's speed once a period without sticking."""
         stiffness, limit, speed = 4.0, 1.0, 0.3
@@ -399,29 +399,29 @@ def test_a_motion_that_grows_beyond_all_numbers_finds_its_stops():
 
 
 class TestRefusals:
-    def test_other_systems(self):
+    def test_a_function_system_is_refused_by_name(self):
         free = FunctionSystem([0.0], [1.0], mass=[[1.0]], force=lambda t, q, v: -np.sin(q), name="pendulum")
         with pytest.raises(InvalidModel, match="'pendulum' is a FunctionSystem"):
             PiecewiseExact().init(free)
 
-    def test_forces_that_are_any_function_of_time(self):
+    def test_forces_that_are_any_function_of_time_are_refused(self):
         system = LinearSystem([1.0], force=FunctionOfTime(lambda t: np.array([np.tanh(t)])))
         with pytest.raises(InvalidModel, match="the force is a FunctionOfTime"):
             PiecewiseExact().init(system)
 
-    def test_friction_that_depends_on_the_speed(self):
+    def test_friction_that_depends_on_the_speed_is_refused(self):
         contact = Contact("shoe", normal=[0.0, 1.0], tangents=[1.0, 0.0], friction=Stribeck(0.4, 0.2, 0.1))
         with pytest.raises(
             InvalidModel, match="contact 'shoe' has friction that depends on the sliding speed"
         ):
             PiecewiseExact().init(LinearSystem([1.0, 1.0], contacts=[contact]))
 
-    def test_sliding_in_two_directions(self):
+    def test_contacts_that_slide_in_two_directions_are_refused(self):
         contact = Contact("puck", normal=[0, 0, 1.0], tangents=[[1.0, 0, 0], [0, 1.0, 0]], friction=0.2)
         with pytest.raises(InvalidModel, match="contact 'puck' can slide in two directions"):
             PiecewiseExact().init(LinearSystem(np.ones(3), contacts=[contact]))
 
-    def test_compliance(self):
+    def test_compliant_contacts_are_refused(self):
         system = LinearSystem([1.0], contacts=[Contact("soft", normal=[1.0])], compliance=[[1e-6]])
         with pytest.raises(InvalidModel, match="compliance"):
             PiecewiseExact().init(system)

@@ -15,7 +15,7 @@ def test_a_good_position_is_not_touched() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_affine_gaps_against_a_quadratic_programme(seed: int) -> None:
+def test_affine_gaps_are_projected_to_the_nearest_point(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n = 4
     a = rng.standard_normal((n, n))
@@ -49,8 +49,7 @@ def test_affine_gaps_against_a_quadratic_programme(seed: int) -> None:
         np.testing.assert_allclose(found, best.x, atol=1e-6)
 
 
-def test_curved_gap_and_constraint() -> None:
-    """A point inside a disc goes out along the radius; a point off a circle goes back onto it."""
+def test_a_point_goes_out_of_a_disc_along_its_radius_and_back_onto_a_circle() -> None:
     disc = FunctionSystem(
         [2.0, 0.0],
         [0.0, 0.0],

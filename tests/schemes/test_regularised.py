@@ -106,7 +106,7 @@ def test_a_free_layer_creeps_back_with_the_time_constant_of_its_damper():
 @pytest.mark.parametrize(
     ("exponent", "expected"), [(1.0, (-0.1303, 0.1502, 0.9800)), (1.5, (-0.0710, 0.0764, 0.9945))]
 )
-def test_three_balls_in_a_row(exponent, expected):
+def test_three_balls_part_as_their_exponent_says(exponent, expected):
     row = LinearSystem(
         [1.0, 1.0, 1.0],
         velocity=[1.0, 0.0, 0.0],
@@ -202,7 +202,7 @@ def test_the_wedged_disc_scales_with_the_load():
     assert gaps[1] == pytest.approx(10.0 * gaps[0], abs=1e-6 * np.abs(gaps[1]).max())
 
 
-def test_the_first_half_second_of_the_supercritical_disc():
+def test_the_supercritical_disc_has_the_published_extrema_in_its_first_half_second():
     """Ex. 5.6, μ = 1.05 from touching at rest: extrema that are reproducible to four digits."""
     run = run_of(wedged_disc(1.05, GRAVITY), 0.5, Regularised(CompliantNormal(1e5, 0.5), tolerance=1e-9))
     time, first = np.unique(run.time, return_index=True)

@@ -96,7 +96,7 @@ def test_where_the_diagonal_gives_no_accuracy_rows_are_exchanged(monkeypatch: py
     answers(sparse.csr_array(pairs))
 
 
-def test_multipliers_without_a_diagonal() -> None:
+def test_multipliers_without_a_diagonal_are_solved_for() -> None:
     inner = grid_matrix(20, 2)
     hold = sparse.csr_array((np.ones(20), (np.arange(20), np.arange(20))), shape=(400, 20))
     answers(sparse.csr_array(sparse.bmat([[inner, hold], [hold.T, None]])))

@@ -58,7 +58,7 @@ class ClatteringRotor:
 
 def shipped(modes: int = 16, contacts: int = 39) -> ClatteringRotor:
     """The shaft of the gallery's `rotor-clatter`, L₂ = 1.6 m, at rest at its start."""
-    from klapper.gallery.rotor_stability import ALUMINIUM
+    from klapper.gallery._rotor import ALUMINIUM
 
     model = ALUMINIUM.model(modes)
     system = model.system(SPEED, model.contacts(contacts))

@@ -23,8 +23,8 @@ from benchmarks.sides import Answer
 from benchmarks.structures.clattering_rotor import SPEED, dense
 from benchmarks.structures.side import ask, clocked, serve
 from benchmarks.tables import Table, duration
+from klapper.gallery._rotor import ALUMINIUM
 from klapper.gallery._rotor_clatter import settled
-from klapper.gallery.rotor_stability import ALUMINIUM
 from klapper.mechanics import CompliantNormal, LinearSystem
 from klapper.results import Run
 from klapper.schemes import EventDriven, PiecewiseExact, Regularised

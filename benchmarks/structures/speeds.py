@@ -22,7 +22,7 @@ from benchmarks.sides import Answer
 from benchmarks.structures.side import ask, clocked, serve
 from benchmarks.tables import Table, duration, verdict
 from klapper.analysis.rotor import growth
-from klapper.gallery.rotor_stability import ALUMINIUM
+from klapper.gallery._rotor import ALUMINIUM
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

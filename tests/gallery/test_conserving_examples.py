@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from klapper.gallery import find
+from klapper.gallery._polygon_ring import polygon_ring
 from klapper.gallery.example import Outcome
 from klapper.gallery.hyperbola_masses import in_one_coordinate_each, two_masses
 from klapper.gallery.parameter import ParameterError
-from klapper.gallery.spinning_ring import polygon_ring
 
 
 def run(name: str, **given: Any) -> Outcome:

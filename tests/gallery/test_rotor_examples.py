@@ -8,13 +8,13 @@ import pytest
 
 from klapper.analysis.rotor import Band, centrifugal_deflection, clatter_map, gravity_response, growth
 from klapper.gallery import find
-from klapper.gallery._rotor import PLACES, Shaft
+from klapper.gallery._rotor import ALUMINIUM, PLACES, Shaft
 from klapper.gallery._rotor_clatter import Clatter, settled
 from klapper.gallery._rotor_film import FRAMES, TurningShaft, widest_frame
 from klapper.gallery.example import Outcome
 from klapper.gallery.parameter import ParameterError
 from klapper.gallery.rotor_clatter import _checks
-from klapper.gallery.rotor_stability import ALUMINIUM, LONG, SHORT
+from klapper.gallery.rotor_stability import LONG, SHORT
 from klapper.report.figures import draw
 from klapper.report.film import Film
 

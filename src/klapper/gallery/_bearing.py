@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
 from klapper.gallery._contact_motion import ContactScheme, EnergyOption
-from klapper.gallery.example import Check, Outcome, ParameterError
+from klapper.gallery.example import Check, Outcome, Parameter, ParameterError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 YOUNG, POISSON, DENSITY = 1e5, 0.1, 1e-3
 FRAMES = 40
 LoadKind = Literal["node-force", "torque"]
+
+Ramp = Annotated[float, Parameter("end of torque and clamp (0.5 s in the source)", unit="s", above=0.0)]
+Load = Annotated[LoadKind, Parameter("what the size of the load means")]
+LoadSize = Annotated[float, Parameter("force at each inner node, or torque", unit="N or N m", above=0.0)]
+NeverParting = Annotated[bool, Parameter("the surfaces never part")]
+ShaftRadii = Annotated[tuple[float, float], Parameter("radii of the shaft", unit="m", above=0.0)]
+ShellRadii = Annotated[tuple[float, float], Parameter("radii of the shell", unit="m", above=0.0)]
+CellsAround = Annotated[tuple[int, int], Parameter("cells around shaft and shell", at_least=3)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +105,14 @@ def solid(name: str, mesh: Any) -> Solid:
     return Solid(name, mesh, SaintVenantKirchhoff(YOUNG, POISSON), density=DENSITY)
 
 
+def require_fit(shaft: tuple[float, float], shell: tuple[float, float]) -> None:
+    """Refuse radii [m] of a shaft that is loose in its shell, or reaches out of it."""
+    if not shaft[0] < shell[0] <= shaft[1] < shell[1]:
+        raise ParameterError(
+            "the shaft must be as large as the hole of the shell or larger, and inside the shell."
+        )
+
+
 def between_corners(around: tuple[int, int]) -> float:
     """Angle [rad] by which a polygon is turned so that no corner of another one starts opposite a corner of it."""
     return float(np.pi / np.lcm(*around))
@@ -105,17 +121,17 @@ def between_corners(around: tuple[int, int]) -> float:
 def bearing_outcome(
     bearing: Bearing,
     *,
-    scheme: ContactScheme,
     energy_option: EnergyOption,
     step: float,
     until: float,
     load: LoadKind,
     size: float,
     ramp: float,
-    penalty: float,
-    mu: float,
+    scheme: ContactScheme = "energy-momentum",
+    penalty: float = 1.0,
+    mu: float = 0.0,
 ) -> Outcome:
-    """All three stages, judged from ``ramp`` [s] on."""
+    """All three stages, judged from ``ramp`` [s] on; ``penalty`` [N/m] for schemes with springs in the contact."""
     from klapper.gallery._contact_motion import DRIFT_UNITS, Balance, contact_scheme, penetration
     from klapper.gallery._contact_view import Meshes, draw_energies, draw_momenta, draw_pressures
     from klapper.gallery._elastic_flight import CountingNewton

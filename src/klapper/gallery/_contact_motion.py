@@ -16,11 +16,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 
 from klapper.gallery.check import Check
+from klapper.gallery.parameter import Parameter
 
 if TYPE_CHECKING:
     from klapper.continuum import Continuum
@@ -30,6 +31,12 @@ if TYPE_CHECKING:
 
 EnergyOption = Literal["none", "consistent", "gradient", "momentum-update"]
 ContactScheme = Literal["energy-momentum", "midpoint-penalty", "newmark", "central-difference"]
+ClosingGaps = Annotated[
+    EnergyOption, Parameter("what becomes of the energy of gaps that close (energy-momentum)")
+]
+Penalty = Annotated[
+    float, Parameter("stiffness of contact springs, where there are any", unit="N/m", above=0.0)
+]
 
 _ROUND_OFF = 1e-10  # of an explicit scheme, which has no tolerance
 

@@ -130,6 +130,10 @@ class Shaft:
         )
 
 
+ALUMINIUM = Shaft(3.0, 1.6, 0.045, 0.04, 0.036, 69e9, 2800.0, drag=1.0, alpha2=1e-5)
+"""The shaft of Example 5.14, its text read with L₂ = 1.6."""
+
+
 @dataclass(frozen=True, eq=False)
 class SpeedRange:
     """A rotor over a range of speeds [Hz]."""

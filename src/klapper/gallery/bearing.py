@@ -15,8 +15,21 @@ source.
 
 from typing import Annotated
 
-from klapper.gallery._bearing import LoadKind
-from klapper.gallery._contact_motion import ContactScheme, EnergyOption
+from klapper.gallery._bearing import (
+    Bearing,
+    CellsAround,
+    Load,
+    LoadSize,
+    NeverParting,
+    Ramp,
+    ShaftRadii,
+    ShellRadii,
+    bearing_outcome,
+    between_corners,
+    require_fit,
+    solid,
+)
+from klapper.gallery._contact_motion import ClosingGaps, ContactScheme, Penalty
 from klapper.gallery._interfaces import InterfaceName, interface_named
 from klapper.gallery.example import Outcome, Parameter, ParameterError, example
 
@@ -26,41 +39,23 @@ def bearing(
     *,
     interface: Annotated[InterfaceName, Parameter("node-to-segment or mortar")] = "mortar",
     scheme: Annotated[ContactScheme, Parameter("time-stepping method")] = "energy-momentum",
-    energy_option: Annotated[
-        EnergyOption, Parameter("what becomes of the energy of gaps that close (energy-momentum)")
-    ] = "gradient",
+    energy_option: ClosingGaps = "gradient",
     step: Annotated[float, Parameter("time step (1e-3 and 1e-4 in the source)", unit="s", above=0.0)] = 2e-3,
     until: Annotated[float, Parameter("duration (2 s in the source)", unit="s", above=0.0)] = 0.24,
-    ramp: Annotated[
-        float, Parameter("end of torque and clamp (0.5 s in the source)", unit="s", above=0.0)
-    ] = 0.1,
-    load: Annotated[LoadKind, Parameter("what the size of the load means")] = "node-force",
-    size: Annotated[
-        float, Parameter("force at each inner node, or torque", unit="N or N m", above=0.0)
-    ] = 2500.0,
+    ramp: Ramp = 0.1,
+    load: Load = "node-force",
+    size: LoadSize = 2500.0,
     mu: Annotated[float, Parameter("coefficient of friction", at_least=0.0)] = 0.0,
-    penalty: Annotated[
-        float, Parameter("stiffness of contact springs, where there are any", unit="N/m", above=0.0)
-    ] = 1e4,
-    always_active: Annotated[bool, Parameter("the surfaces never part")] = True,
-    shaft: Annotated[tuple[float, float], Parameter("radii of the shaft", unit="m", above=0.0)] = (
-        50.0,
-        80.1,
-    ),
-    shell: Annotated[tuple[float, float], Parameter("radii of the shell", unit="m", above=0.0)] = (
-        80.0,
-        100.0,
-    ),
+    penalty: Penalty = 1e4,
+    always_active: NeverParting = True,
+    shaft: ShaftRadii = (50.0, 80.1),
+    shell: ShellRadii = (80.0, 100.0),
     rows: Annotated[int, Parameter("cells across each body (10 in the source)", at_least=1)] = 2,
-    around: Annotated[tuple[int, int], Parameter("cells around shaft and shell", at_least=3)] = (40, 48),
+    around: CellsAround = (40, 48),
 ) -> Outcome:
     from klapper.continuum import annulus
-    from klapper.gallery._bearing import Bearing, bearing_outcome, between_corners, solid
 
-    if not shaft[0] < shell[0] <= shaft[1] < shell[1]:
-        raise ParameterError(
-            "the shaft must be as large as the hole of the shell or larger, and inside the shell."
-        )
+    require_fit(shaft, shell)
     if mu > 0.0 and always_active:
         raise ParameterError(
             "surfaces that never part may pull and have no friction: set always_active to false."

@@ -9,10 +9,23 @@ hold exactly in the undeformed bodies.                                          
 
 from typing import Annotated, Literal
 
-from klapper.gallery._bearing import LoadKind
+from klapper.gallery._bearing import (
+    Bearing,
+    CellsAround,
+    Load,
+    LoadSize,
+    NeverParting,
+    Ramp,
+    ShaftRadii,
+    ShellRadii,
+    bearing_outcome,
+    between_corners,
+    require_fit,
+    solid,
+)
 from klapper.gallery._contact_motion import EnergyOption
 from klapper.gallery._interfaces import InterfaceName, interface_named
-from klapper.gallery.example import Outcome, Parameter, ParameterError, example
+from klapper.gallery.example import Outcome, Parameter, example
 
 
 @example("domain-decomposition", source="Hesch 6.2, Figs. 6.9-6.13; load and mode of contact chosen")
@@ -29,32 +42,18 @@ def domain_decomposition(
     ] = "gradient",
     step: Annotated[float, Parameter("time step (1e-3 in the source)", unit="s", above=0.0)] = 2e-3,
     until: Annotated[float, Parameter("duration (2 s in the source)", unit="s", above=0.0)] = 0.15,
-    ramp: Annotated[
-        float, Parameter("end of torque and clamp (0.5 s in the source)", unit="s", above=0.0)
-    ] = 0.1,
-    load: Annotated[LoadKind, Parameter("what the size of the load means")] = "node-force",
-    size: Annotated[
-        float, Parameter("force at each inner node, or torque", unit="N or N m", above=0.0)
-    ] = 2500.0,
-    always_active: Annotated[bool, Parameter("the surfaces never part")] = True,
-    shaft: Annotated[tuple[float, float], Parameter("radii of the shaft", unit="m", above=0.0)] = (
-        50.0,
-        80.1,
-    ),
-    shell: Annotated[tuple[float, float], Parameter("radii of the shell", unit="m", above=0.0)] = (
-        80.0,
-        100.0,
-    ),
+    ramp: Ramp = 0.1,
+    load: Load = "node-force",
+    size: LoadSize = 2500.0,
+    always_active: NeverParting = True,
+    shaft: ShaftRadii = (50.0, 80.1),
+    shell: ShellRadii = (80.0, 100.0),
     rows: Annotated[int, Parameter("cells across each coarse body (9 in the source)", at_least=1)] = 2,
-    around: Annotated[tuple[int, int], Parameter("cells around shaft and shell", at_least=3)] = (40, 48),
+    around: CellsAround = (40, 48),
 ) -> Outcome:
     from klapper.continuum import Tie, annulus, fitted
-    from klapper.gallery._bearing import Bearing, bearing_outcome, between_corners, solid
 
-    if not shaft[0] < shell[0] <= shaft[1] < shell[1]:
-        raise ParameterError(
-            "the shaft must be as large as the hole of the shell or larger, and inside the shell."
-        )
+    require_fit(shaft, shell)
     method: Literal["mortar", "node-to-segment"] = "mortar" if tie == "mortar" else "node-to-segment"
     joints = (
         shaft[1] - (shaft[1] - shaft[0]) / (rows + 1),
@@ -82,13 +81,10 @@ def domain_decomposition(
     )
     return bearing_outcome(
         Bearing(bodies, face, ties),
-        scheme="energy-momentum",
         energy_option=energy_option,
         step=step,
         until=until,
         load=load,
         size=size,
         ramp=ramp,
-        penalty=1.0,
-        mu=0.0,
     )

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from klapper.gallery._contact_motion import ContactScheme, EnergyOption
+from klapper.gallery._contact_motion import ClosingGaps, ContactScheme, Penalty
 from klapper.gallery._interfaces import InterfaceName, interface_named
+from klapper.gallery._polygon_ring import polygon_ring
 from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, example
-from klapper.gallery.spinning_ring import polygon_ring
 
 if TYPE_CHECKING:
     from klapper.continuum import Continuum
@@ -34,18 +34,14 @@ def ring_collision(
     *,
     interface: Annotated[InterfaceName, Parameter("node-to-segment or mortar")] = "nts",
     scheme: Annotated[ContactScheme, Parameter("time-stepping method")] = "energy-momentum",
-    energy_option: Annotated[
-        EnergyOption, Parameter("what becomes of the energy of gaps that close (energy-momentum)")
-    ] = "consistent",
+    energy_option: ClosingGaps = "consistent",
     step: Annotated[float, Parameter("time step", unit="s", above=0.0)] = 0.1,
     until: Annotated[float, Parameter("duration", unit="s", above=0.0)] = 9.0,
     speed: Annotated[
         float, Parameter("each component of the velocities, ± for both rings", unit="m/s", above=0.0)
     ] = 10.0,
     mu: Annotated[float, Parameter("coefficient of friction", at_least=0.0)] = 0.0,
-    penalty: Annotated[
-        float, Parameter("stiffness of contact springs, where there are any", unit="N/m", above=0.0)
-    ] = 100.0,
+    penalty: Penalty = 100.0,
     spin: Annotated[float, Parameter("angular velocity of the first ring at the start", unit="rad/s")] = 0.0,
     radii: Annotated[tuple[float, float], Parameter("inner and outer radius", unit="m", above=0.0)] = (
         80.0,

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from klapper.gallery._rotor import (
+    ALUMINIUM,
     CLATTERING,
     PLACES,
     UNSTABLE,
@@ -44,7 +45,6 @@ from klapper.gallery._rotor import (
 )
 from klapper.gallery._rotor_clatter import SHOWN_TURNS, Clatter, require_stable, settled
 from klapper.gallery.example import Check, Outcome, Parameter, example
-from klapper.gallery.rotor_stability import ALUMINIUM
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

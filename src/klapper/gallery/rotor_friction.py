@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 
 from klapper.gallery._rotor import (
+    ALUMINIUM,
     Alpha2,
     Density,
     Depth,
@@ -30,8 +31,8 @@ from klapper.gallery._rotor import (
     Young,
     legend,
 )
+from klapper.gallery._rotor_clatter import require_stable, settled
 from klapper.gallery.example import Check, Outcome, Parameter, example
-from klapper.gallery.rotor_stability import ALUMINIUM
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -104,7 +105,6 @@ def rotor_friction(
     turns: Annotated[int, Parameter("turns with friction", at_least=1, at_most=100)] = 2,
     steps: Annotated[int, Parameter("time steps per turn", at_least=50, at_most=100000)] = 800,
 ) -> Outcome:
-    from klapper.gallery._rotor_clatter import require_stable, settled
     from klapper.gallery._run import ledger_check, run_audit, run_figures
     from klapper.mechanics import Contact, FrictionElement
     from klapper.schemes.moreau import Moreau

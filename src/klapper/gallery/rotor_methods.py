@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from klapper.gallery._rotor import (
+    ALUMINIUM,
     Alpha2,
     Density,
     Depth,
@@ -29,8 +30,8 @@ from klapper.gallery._rotor import (
     Young,
     legend,
 )
+from klapper.gallery._rotor_clatter import require_stable, settled
 from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, example
-from klapper.gallery.rotor_stability import ALUMINIUM
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -106,7 +107,6 @@ def rotor_methods(
         float, Parameter("allowed error of a step, of both methods", above=0.0, at_most=1e-3)
     ] = 1e-5,
 ) -> Outcome:
-    from klapper.gallery._rotor_clatter import require_stable
     from klapper.gallery._run import ledger_check, run_audit
 
     shaft = Shaft(L, L2, a, b, h, E, rho, damping_ext, alpha2)
@@ -205,7 +205,6 @@ def _compare(
     shaft: Shaft, modes: int, speed: float, contacts: int, law: tuple[float, float], tolerance: float
 ) -> "Comparison | str":
     """Both motions over one turn; the reason if the event-driven method does not get through."""
-    from klapper.gallery._rotor_clatter import settled
     from klapper.mechanics import CompliantNormal
     from klapper.schemes.regularised import Regularised
     from klapper.simulate import SimulationFailed

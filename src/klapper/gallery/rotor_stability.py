@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from klapper.gallery._rotor import (
+    ALUMINIUM,
     Alpha2,
     Density,
     Depth,
@@ -44,9 +45,6 @@ if TYPE_CHECKING:
 STEEL = {"length": 1.0, "height": 0.01, "width": 0.01, "depth": 0.0075, "young": 210e9, "density": 7500.0}
 SHORT = Shaft(**STEEL, split=0.1, drag=1.0, alpha2=0.0)  # Example 5.12
 LONG = Shaft(**STEEL, split=0.6, drag=1.0, alpha2=0.0)  # Example 5.13
-ALUMINIUM = Shaft(
-    3.0, 1.6, 0.045, 0.04, 0.036, 69e9, 2800.0, 1.0, 1e-5
-)  # Example 5.14, its text read with L₂ = 1.6
 MATERIAL_DAMPING = 1e-5  # s, for the theorem of Thomson and Tait if the shaft has none
 
 

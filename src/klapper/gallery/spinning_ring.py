@@ -14,12 +14,12 @@ although the ring widens, breathes and bends at large strains. What a scheme kee
 """
 
 from functools import partial
-from math import cos, pi, sin
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from klapper.gallery._elastic_flight import FlightScheme, Material
+from klapper.gallery._polygon_ring import polygon_ring
 from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, example
 
 if TYPE_CHECKING:
@@ -115,15 +115,6 @@ def spinning_ring(
 def _radius(positions: np.ndarray) -> np.ndarray:
     """Distance (s, n) [m] of the nodes from their middle."""
     return np.asarray(np.linalg.norm(positions - positions.mean(axis=1, keepdims=True), axis=2))
-
-
-def polygon_ring(radii: tuple[float, float], corners: int) -> tuple[float, float]:
-    """Area [m²] and polar moment of area [m⁴] between two regular polygons: those of one are A = N R² sin(2π/N)/2 and
-    A R² (2 + cos(2π/N))/6."""
-    angle = 2.0 * pi / corners
-    areas = [0.5 * corners * radius**2 * sin(angle) for radius in radii]
-    moments = [area * radius**2 * (2.0 + cos(angle)) / 6.0 for area, radius in zip(areas, radii, strict=True)]
-    return areas[1] - areas[0], moments[1] - moments[0]
 
 
 def _start_checks(

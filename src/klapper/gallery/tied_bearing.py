@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 
+from klapper.gallery._polygon_ring import polygon_ring
 from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, example
-from klapper.gallery.spinning_ring import polygon_ring
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,7 +14,7 @@ from klapper.complementarity.kernels.active_set import RAY, keller, solve_by_act
 
 
 @pytest.mark.parametrize("n", [3, 10, 50, 200])
-def test_answer_equals_lemke(n):
+def test_its_answer_is_that_of_lemke(n):
     rng = np.random.default_rng(n)
     root = rng.standard_normal((n, n // 2 + 1))
     matrix = root @ root.T
@@ -50,7 +50,7 @@ def test_warm_start_needs_one_factorisation():
     assert warm.x == pytest.approx(cold.x)
 
 
-def test_same_velocity_as_the_minimal_active_subset():
+def test_redundant_contacts_give_the_velocity_of_those_that_carry():
     """Waltersberger B11: 25 redundant contacts on 3 modes give the velocity of the contacts that really carry."""
     rng = np.random.default_rng(3)
     modes = np.cos(np.outer(np.linspace(0.0, 3.0, 25), np.arange(1, 4)))
@@ -78,7 +78,7 @@ def test_unsymmetric_matrix_is_refused():
         solve(LinearComplementarity([[1.0, 2.0], [0.0, 1.0]], [-1.0, -1.0]), "active-set")
 
 
-def test_frictionless_contact_with_two_sided_constraint():
+def test_a_stop_and_a_rigid_link_bring_both_bodies_to_rest():
     mass_inverse = np.diag([1.0, 0.5])
     directions = np.array([[1.0, 0.0], [1.0, -1.0]])  # stop for body 1, rigid link between both
     contact = FrictionalContact.from_parts(

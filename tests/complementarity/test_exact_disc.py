@@ -88,7 +88,7 @@ class TestConversion:
         forces = exact_disc_forces(thin, solved(thin_problem))
         assert thin.residuals(forces).worst <= 1e-8
 
-    def test_start_of_a_solution_is_a_solution(self):
+    def test_the_start_made_from_a_solution_is_a_solution(self):
         generator = np.random.default_rng(2)
         for _ in range(20):
             contact = contact_of(*random_model(generator, 3, 12), 0.4)
@@ -97,7 +97,7 @@ class TestConversion:
             assert exact_disc_problem(contact).residuals(start).worst <= 1e-9
             assert np.array_equal(exact_disc_forces(contact, start), forces)
 
-    def test_refusals(self):
+    def test_polygons_operators_and_shapes_that_do_not_fit_are_refused(self):
         contact = FrictionalContact(np.eye(3), [-1.0, 0.2, 0.0], friction=0.5, polygon=8)
         with pytest.raises(InvalidProblem, match="polygon"):
             exact_disc_problem(contact)
@@ -111,7 +111,7 @@ class TestConversion:
 
 class TestSolutions:
     @pytest.mark.parametrize("contacts", [1, 2, 4])
-    def test_equals_alart_curnier(self, contacts):
+    def test_velocities_are_those_of_alart_and_curnier_and_z_is_the_sliding_speed(self, contacts):
         """Same velocities to 1e-8, and z = |v_T| at every loaded contact (small friction: unique)."""
         generator = np.random.default_rng(contacts)
         for _ in range(10):
@@ -138,7 +138,7 @@ class TestSolutions:
             assert np.allclose(forces, solved(contact), atol=1e-7)
             assert np.allclose(mass @ (x[:9] - motion), directions @ forces, atol=1e-8)
 
-    def test_take_off_stick_and_slip_in_closed_form(self):
+    def test_take_off_stick_and_slip_are_the_closed_forms(self):
         slip = FrictionalContact(0.5 * np.eye(3), [-1.0, 3.0, -4.0], friction=0.3)
         assert np.allclose(solved(exact_disc_problem(slip)), [2.0, -0.36, 0.48, 4.7], atol=1e-8)
         stick = FrictionalContact(0.5 * np.eye(3), [-1.0, 0.1, -0.2], friction=0.3)
@@ -146,11 +146,11 @@ class TestSolutions:
         away = FrictionalContact(0.5 * np.eye(3), [1.0, 0.1, -0.2], friction=0.3)
         assert np.allclose(exact_disc_forces(away, solved(exact_disc_problem(away))), 0.0, atol=1e-8)
 
-    def test_given_limit_without_normal_contact(self):
+    def test_a_given_limit_acts_without_a_normal_contact(self):
         patch = FrictionalContact.from_parts(np.eye(2), [3.0, 4.0], tangential=[[0, 1]], limit=[0.5])
         assert np.allclose(solved(exact_disc_problem(patch)), [-0.3, -0.4, 4.5], atol=1e-8)
 
-    def test_badly_scaled_copies(self):
+    def test_units_do_not_matter(self):
         generator = np.random.default_rng(6)
         contact = contact_of(*random_model(generator, 2, 12), 0.3)
         forces = solved(contact)

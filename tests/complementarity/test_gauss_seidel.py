@@ -87,7 +87,7 @@ def test_friction_opposes_sliding_exactly() -> None:
 
 @pytest.mark.parametrize("dimension", [1, 2, 3])
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
-def test_all_dimensions_dense_and_sparse(dimension: int, storage: Any) -> None:
+def test_problems_of_every_dimension_are_solved_dense_and_sparse(dimension: int, storage: Any) -> None:
     rng = np.random.default_rng(dimension)
     factor = rng.standard_normal((12 * dimension, 12 * dimension))
     problem = FrictionalContact(
@@ -131,7 +131,7 @@ def test_polygon_agrees_with_lemke_and_tends_to_the_disc() -> None:
     assert errors[2] < 0.03 * np.abs(exact).max()
 
 
-def test_shared_friction_limit_and_two_sided_constraint() -> None:
+def test_two_runners_share_one_friction_limit_beside_a_rail() -> None:
     """A sledge on two runners whose friction acts in one patch; a rail holds it sideways."""
     mass, step, friction = 5.0, 1e-2, 0.2
     directions = np.array(
@@ -167,7 +167,7 @@ def test_units_do_not_matter(of_matrix: float, of_velocity: float) -> None:
 
 
 @pytest.mark.parametrize(("push", "slides"), [(20.0, False), (60.0, True)])
-def test_table_with_four_legs(push: float, slides: bool) -> None:
+def test_the_legs_of_a_table_carry_its_weight_and_brake_by_their_sum(push: float, slides: bool) -> None:
     """The leg forces are not unique, their sum and the motion are."""
     problem = table(0.3, push)
     force = solved(problem).reshape(4, 3)
@@ -177,7 +177,7 @@ def test_table_with_four_legs(push: float, slides: bool) -> None:
     assert force[:, 1].sum() == pytest.approx(-friction, rel=1e-8)
 
 
-def test_nothing_to_do() -> None:
+def test_an_empty_problem_and_one_at_rest_need_no_sweep() -> None:
     empty = FrictionalContact(np.zeros((0, 0)), [], [])
     assert GaussSeidel().attempt(empty, None, 1e-9).x.size == 0
     assert GaussSeidel().attempt(LinearComplementarity(np.zeros((0, 0)), []), None, 1e-9).x.size == 0
@@ -240,7 +240,7 @@ def test_divergence_never_returns_numbers() -> None:
         GaussSeidel().attempt(LinearComplementarity(matrix, [-1.0, -1.0]), None, 1e-9)
 
 
-def test_obstacles_are_explained() -> None:
+def test_problems_it_cannot_treat_are_refused_with_the_reason() -> None:
     solver = GaussSeidel()
     operator = FrictionalContact(aslinearoperator(np.eye(3)), [-1.0, 0.0, 0.0], 0.5)
     assert "prox" in solver.obstacle(operator)

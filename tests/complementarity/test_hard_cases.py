@@ -116,7 +116,7 @@ def test_polygonal_bounds_agree_with_enumeration(sides, pull):
     assert report.upper == pytest.approx(found.upper, abs=1e-7)
 
 
-def test_diamond_of_two_sticking_contacts_in_closed_form():
+def test_the_largest_force_across_two_diamonds_is_the_closed_form():
     """|T_x| + |T_y| ≤ μN for both feet: the largest transverse force is (μW − p)/2."""
     directions = np.vstack([np.eye(3)] * 2)
     contact = FrictionalContact(

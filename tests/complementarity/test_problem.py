@@ -95,7 +95,7 @@ def test_residuals_of_contact_problems_do_not_depend_on_units(seed, contacts, po
     assert other.worst == pytest.approx(one.worst, rel=1e-9)
 
 
-def test_backward_error_meaning_of_the_natural_residual():
+def test_the_natural_residual_is_the_change_of_data_that_makes_the_point_exact():
     """A residual of 1e-6 means: a change of the data by one part in 10⁶ makes the point exact."""
     problem = LinearComplementarity([[4.0, 1.0], [1.0, 3.0]], [-1.0, -2.0])
     exact = np.linalg.solve(problem.matrix, -problem.offset)

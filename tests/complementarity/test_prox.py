@@ -64,7 +64,7 @@ def well_posed(seed: int, contacts: int, dimension: int = 3) -> FrictionalContac
     )
 
 
-def test_delassus_matrix_and_global_factor_of_the_block() -> None:
+def test_the_block_has_the_printed_delassus_matrix_and_factor() -> None:
     """Seiwald (C.7)-(C.11): one body with a singular matrix, r = 4.9006."""
     delassus = block_delassus()
     printed = [[0.1, -0.075, 0.1, 0.075], [-0.075, 0.2125, -0.075, -0.0875]]
@@ -73,7 +73,7 @@ def test_delassus_matrix_and_global_factor_of_the_block() -> None:
     assert global_factor(delassus) == pytest.approx(4.9006, abs=5e-5)
 
 
-def test_global_factor_of_the_two_body_block() -> None:
+def test_the_block_of_two_bodies_has_the_printed_factor() -> None:
     """Seiwald (C.3), (C.4): halves of mass m/2 with θ1 = 0.0133333, r = 3.2."""
     arm = np.array([HEIGHT / 2, -WIDTH / 4])
     half = np.eye(2) / (MASS / 2) + np.outer(arm, arm) * 75.0
@@ -166,7 +166,9 @@ def test_answer_does_not_depend_on_r_nor_on_acceleration(form: Any, factors: Any
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array, aslinearoperator])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dimension", [1, 2, 3])
-def test_dense_sparse_and_operator(storage: Any, form: Any, dimension: int) -> None:
+def test_dense_sparse_and_operator_problems_have_the_same_forces(
+    storage: Any, form: Any, dimension: int
+) -> None:
     reference = well_posed(2, 8) if dimension == 3 else well_posed(2, 8, 2)
     if dimension == 1:
         reference = FrictionalContact(reference.delassus, reference.free_velocity, 0.0, dimension=1)
@@ -211,7 +213,7 @@ def test_polygon_shared_limit_and_constraint_agree_with_lemke(form: Any) -> None
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_block_on_an_incline(form: Any) -> None:
+def test_a_block_on_an_incline_sticks_below_the_friction_angle_and_slides_above(form: Any) -> None:
     weight = 2.0 * 9.81 * 0.01
     for slope, sticks in ((0.3, True), (0.5, False)):
         free = [-9.81 * 0.01 * np.cos(slope), 9.81 * 0.01 * np.sin(slope), 0.0]
@@ -268,7 +270,7 @@ def test_too_large_factors_are_reduced_and_the_iteration_begins_again() -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_nothing_to_do(form: Any) -> None:
+def test_an_empty_problem_and_one_at_rest_need_no_iteration(form: Any) -> None:
     solver = Prox(form=form)
     assert solver.attempt(FrictionalContact(np.zeros((0, 0)), [], []), None, 1e-9).x.size == 0
     answer = solver.attempt(FrictionalContact(np.eye(6), np.zeros(6), 0.5), None, 1e-9)

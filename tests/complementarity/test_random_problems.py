@@ -145,7 +145,7 @@ def size_of(*arrays):
 
 @pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
-def test_family(family, count):
+def test_every_problem_of_a_random_family_is_decided_correctly(family, count):
     @settings(max_examples=count)
     @given(st.integers(0, 2**32 - 1), st.integers(1, 8))
     def every_problem_is_decided_correctly(seed, n):
@@ -195,5 +195,5 @@ def test_spatial_friction_built_from_its_solution_is_solved(seed, contacts, poly
     assert solve(contact).residuals.worst <= 1e-9
 
 
-def test_there_are_at_least_twenty_thousand():
+def test_the_families_have_at_least_twenty_thousand_problems():
     assert MANY * len(FAMILIES) >= 20_000

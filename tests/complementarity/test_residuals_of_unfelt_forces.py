@@ -19,6 +19,6 @@ def test_an_unfelt_force_at_an_open_contact_counts_whole(form, force: float) -> 
 
 @pytest.mark.parametrize("form", [np.array, sparse.csr_array])
 @pytest.mark.parametrize("force", [-1e-6, -1.0, -1e6])
-def test_so_does_one_that_pulls(form, force: float) -> None:
+def test_an_unfelt_force_that_pulls_counts_whole(form, force: float) -> None:
     problem = LinearComplementarity(form([[1.0, 0.0], [0.0, 0.0]]), [-1.0, 1.0])
     assert problem.residuals(np.array([1.0, force])).feasibility == pytest.approx(1.0)

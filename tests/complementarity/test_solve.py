@@ -147,12 +147,12 @@ def test_not_applicable_names_the_reason():
         solve(FrictionalContact(np.eye(3), -np.ones(3), 0.3), "enumeration")
 
 
-def test_errors_of_solvers_are_one_family():
+def test_one_exception_catches_all_errors_of_solvers():
     for error in (NoSolution, NotDecided, Unverified, NotApplicable):
         assert issubclass(error, ComplementarityError)
 
 
-def test_solution_of_a_nonlinear_scale():
+def test_units_change_numbers_and_not_the_answer():
     """Units of kN and mm instead of N and m change numbers, not the answer."""
     rng = np.random.default_rng(9)
     directions = rng.standard_normal((9, 12))

@@ -28,7 +28,7 @@ def table(load_at=(0.0, 0.0), weight=100.0):
     )
 
 
-def test_four_legged_table_three_equations_four_forces():
+def test_each_leg_of_a_table_carries_between_nothing_and_half_the_weight():
     report = uniqueness(solve(table()))
     assert report.motion == "unique"
     assert not report.forces.any()
@@ -155,7 +155,7 @@ def test_bounds_agree_with_enumeration(reference):
     assert report.upper == pytest.approx(found.upper, abs=1e-6 * scale)
 
 
-def test_monotone_problem_with_several_motions():
+def test_a_monotone_problem_may_have_several_motions():
     """A = [[0, 1], [−1, 0]], b = 0: x = (s, 0) gives y = (0, −s): only s = 0; x = (0, s) gives y = (s, 0)."""
     problem = LinearComplementarity([[0.0, 1.0], [-1.0, 0.0]], [0.0, 0.0])
     report = uniqueness(solve(problem))

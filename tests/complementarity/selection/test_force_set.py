@@ -79,7 +79,7 @@ def test_two_bodies_with_one_foot_each_have_no_null_space() -> None:
 
 
 @pytest.mark.parametrize("push", [(0.0, 0.0), (12.0, 5.0), (20.0, -14.0)])
-def test_four_rough_legs_against_a_linear_program_with_polygons(push) -> None:
+def test_polygons_inside_and_outside_the_discs_enclose_the_bounds_of_four_rough_legs(push) -> None:
     """HiGHS on friction polygons with 64 sides inside and outside the discs encloses the bounds."""
     forces = spatial_forces(push)
     assert (forces.rank, forces.dimension) == (6, 6)
@@ -143,7 +143,7 @@ def test_sliding_on_three_feet_leaves_the_motion_open() -> None:
         assert problem.residuals(member).worst <= 1e-10  # each of them solves the contact problem
 
 
-def test_equal_friction_on_three_feet_does_not() -> None:
+def test_equal_friction_on_three_feet_leaves_the_motion_unique() -> None:
     forces = ForceSet.of(solve(block(60.0, (0.1,) * 3, (-0.1, 0.0, 0.1), sliding=0.5)), motion="any")
     assert forces.dimension == 1
     assert forces.motion_unique
@@ -175,7 +175,7 @@ def test_an_open_contact_carries_nothing_and_a_closed_one_without_load_may_carry
     assert forces.words == ("left and right: only their sum is determined",)
 
 
-def test_members_and_others() -> None:
+def test_members_have_the_right_sum_and_keep_within_the_limits() -> None:
     forces = ForceSet.of(solve(block(2.0)))
     even = np.array([forces.forces[0], -1.0, forces.forces[2], -1.0])
     assert forces.contains(even)

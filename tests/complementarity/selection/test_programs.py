@@ -9,7 +9,7 @@ from klapper.complementarity.selection.discs import Discs
 from klapper.complementarity.selection.face import Face
 
 
-def test_optimality_conditions_of_random_programs_with_dependent_rows() -> None:
+def test_random_programs_with_dependent_rows_meet_their_optimality_conditions() -> None:
     rng = np.random.default_rng(0)
     for trial in range(400):
         n, m = int(rng.integers(1, 9)), int(rng.integers(0, 20))
@@ -53,7 +53,7 @@ def test_nearest_point_of_a_disc_is_radial() -> None:
         assert found == pytest.approx(target / max(np.linalg.norm(target), 1.0), abs=1e-12)
 
 
-def test_nearest_point_of_a_second_order_cone_in_closed_form() -> None:
+def test_the_nearest_point_of_a_second_order_cone_is_the_closed_form() -> None:
     """|t₁, t₂| ≤ μ t₃: outside the polar cone the projection lies on the surface, in the plane of the axis."""
     mu = 0.5
     cone = Face(
@@ -76,7 +76,7 @@ def test_nearest_point_of_a_second_order_cone_in_closed_form() -> None:
         assert cone.at(cone.nearest(target, np.ones(3))) == pytest.approx(expected, abs=1e-9)
 
 
-def test_bounds_of_a_disc_cut_by_a_line() -> None:
+def test_a_disc_cut_by_a_line_has_the_bounds_of_its_cap() -> None:
     """t₁ + t₂ ≥ 1 leaves the cap of the disc between (1, 0) and (0, 1)."""
     face = unit_disc(np.array([[1.0, 1.0]]), np.array([-1.0]))
     lower, upper = face.ranges()

@@ -87,7 +87,7 @@ def test_case_tables_and_the_convex_program_agree() -> None:
     assert np.abs(found.forces - expected * normal).max() <= 1e-10
 
 
-def test_quality_functional_for_many_forces_in_two_stages() -> None:
+def test_a_quality_functional_is_least_and_its_forces_the_smallest_of_the_face() -> None:
     """First stage against scipy's bounded least squares; second by its optimality: others are larger."""
     rng = np.random.default_rng(2)
     for _ in range(40):
@@ -118,7 +118,7 @@ def test_quality_functional_for_many_forces_in_two_stages() -> None:
         assert batch.forces[0] == pytest.approx(QualityFunctional(2).select(forces).forces, abs=1e-9)
 
 
-def test_figure_5_5_of_the_source() -> None:
+def test_ten_newtons_on_two_feet_are_shared_as_in_figure_5_5() -> None:
     """E8: 10 N on normal forces 73.48 and 83.48 N give μ = (−0.0680457, −0.0598946)."""
     normal = np.array([73.48, 83.48])
     forces = ForceSet.from_arrays(
@@ -153,7 +153,7 @@ def test_a_functional_without_mass_and_load_says_what_it_used() -> None:
         ((0.5, 1.0), (-3.0, 2.0), (-3.3333, 1.3333)),
     ],
 )
-def test_member_of_the_prox_iteration_as_printed(factors, start, expected) -> None:
+def test_the_prox_iteration_ends_at_the_printed_member(factors, start, expected) -> None:
     """Spec 15.7 at F = 2 N."""
     forces = common_direction(-2.0, [7.7, 7.9])
     found = ProxIteration(start=np.array(start), factors=np.array(factors)).select(forces)

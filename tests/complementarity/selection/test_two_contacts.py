@@ -53,7 +53,7 @@ def test_the_functional_is_the_square_of_the_acceleration(ansatz: int) -> None:
         ((5.0, 5.0), 1.0025, 0.5, 9.25, (-0.0997506 / 2, -0.0997506 / 2), 9.000623),
     ],
 )
-def test_the_demonstration_set(normal, k, w, c, mu, z) -> None:
+def test_the_demonstration_surfaces_have_their_printed_constants_and_optimum(normal, k, w, c, mu, z) -> None:
     """E4: constants and optimum of the three surfaces, to the printed digits."""
     quality = block_quality(1, **DEMONSTRATION, normal=normal)
     assert (quality.k, quality.w, quality.c) == pytest.approx((k, w, c), abs=1e-12)
@@ -123,7 +123,7 @@ def test_the_tables_agree_with_a_general_optimiser() -> None:
         assert np.abs(best.x - mu[i] * normal[i]).max() <= allowed
 
 
-def test_the_picture_of_the_thesis() -> None:
+def test_the_block_of_the_thesis_has_the_printed_minimum_and_case() -> None:
     """E8: F = 10 N with ansatz 3 on the block of Table 5.1."""
     force, normal = (10.0, -156.96, -0.5), (73.48, 83.48)
     quality = block_quality(3, mass=16.0, inertia=1 / 15, width=0.2, height=0.1, force=force, normal=normal)

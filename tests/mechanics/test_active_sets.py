@@ -75,7 +75,9 @@ def test_sets_are_nested(seed: int, tolerance: float, by_acceleration: bool) -> 
         (-1e-12, (0.0, -1.0), -1.0, ([0], [0], [0])),
     ],
 )
-def test_a_block_on_the_floor(height: float, speed: tuple[float, float], lift: float, expected) -> None:
+def test_a_contact_is_closed_not_separating_and_staying_by_its_gap_velocity_and_acceleration(
+    height: float, speed: tuple[float, float], lift: float, expected
+) -> None:
     block = FunctionSystem(
         [0.0, 1.0],
         [0.0, 0.0],
@@ -89,7 +91,7 @@ def test_a_block_on_the_floor(height: float, speed: tuple[float, float], lift: f
     assert sets.not_sliding.tolist() == ([0] if expected[0] and speed[0] == 0.0 else [])
 
 
-def test_no_contacts_at_all() -> None:
+def test_without_contacts_all_sets_are_empty() -> None:
     sets = active_sets(LinearSystem([1.0]), 0.0, np.zeros(1), np.zeros(1), np.zeros(1))
     assert all(
         len(part) == 0

@@ -32,7 +32,7 @@ def test_no_contact_pulls(gap: float, rate: float, c: float, d: float, kappa: fl
     assert law.dissipated_power(gap, rate) >= -1e-9 * abs(force * rate)
 
 
-def test_linear_spring_and_the_stiffness_inside_the_power() -> None:
+def test_the_stiffness_stands_inside_the_power() -> None:
     gap = np.array([-2e-4, 0.0, 3e-4])
     np.testing.assert_allclose(CompliantNormal(1e5).force(gap, 7.0), [20.0, 0.0, 0.0], rtol=1e-14)
     assert CompliantNormal(1e4, exponent=1.5).force(-4e-4, 0.0) == pytest.approx(8.0)  # (10⁴ · 4·10⁻⁴)^1.5
@@ -83,7 +83,7 @@ def rebound(law: CompliantNormal, mass: float) -> float:
 @pytest.mark.parametrize(
     ("damping", "printed"), [(0.2, 0.744079), (0.5, 0.506277), (1.0, 0.298436), (3.0, None)]
 )
-def test_restitution_of_a_damped_spring(damping: float, printed: float | None) -> None:
+def test_a_damped_spring_rebounds_with_its_restitution(damping: float, printed: float | None) -> None:
     simulated = rebound(CompliantNormal(1.0, damping), 1.0)
     assert simulated == pytest.approx(restitution(damping / 2), abs=1e-8)
     if printed is not None:
@@ -101,7 +101,7 @@ def test_restitution_has_no_seam_and_right_ends() -> None:
 @pytest.mark.parametrize(
     ("kappa", "expected"), [(1.0, (-0.1303, 0.1502, 0.9800)), (1.5, (-0.0710, 0.0764, 0.9945))]
 )
-def test_three_balls_in_a_row(kappa: float, expected: tuple[float, ...]) -> None:
+def test_three_balls_part_as_their_exponent_says(kappa: float, expected: tuple[float, ...]) -> None:
     """Two touching unit masses hit by a third at 1 m/s through undamped contacts of any stiffness."""
     law = CompliantNormal(1e3, exponent=kappa)
 
@@ -287,7 +287,7 @@ def test_mixed_acceleration_equals_the_complementarity_problem_with_given_loads(
 
 
 @pytest.mark.parametrize("rotation", [1.0, -1.0])
-def test_stationary_sliding_of_the_compliant_wedge(rotation: float) -> None:
+def test_the_centre_of_the_compliant_wedge_rests_while_the_disc_turns(rotation: float) -> None:
     """Ex. 5.6, μ = 0.95: with penetrations 4.086e-5 m and 9.388e-5 m the centre rests while the disc turns."""
     mu, alpha, r, mass, load = 0.95, np.pi / 4, 0.1, 1.0, 9.81
     phi = (np.pi - alpha) / 2

@@ -22,7 +22,7 @@ from klapper.mechanics.contacts import rate_of
 X, Y = [1.0, 0.0], [0.0, 1.0]
 
 
-def test_table_of_laws_row_by_row() -> None:
+def test_laws_have_one_row_for_every_chosen_contact() -> None:
     table = ContactList(
         [
             Contact("floor", normal=Y, tangents=X, friction=0.3, restitution=0.5),
@@ -81,7 +81,7 @@ def test_anisotropic_contacts_have_a_ratio() -> None:
     np.testing.assert_allclose(table.laws(np.arange(2)).ratio, [3.0, 1.0])
 
 
-def test_given_sliding_velocities() -> None:
+def test_a_given_rate_is_taken_at_every_time_and_in_every_direction() -> None:
     contact = Contact("a", normal=Y, tangents=X, friction=0.1, tangential_rate=Ramp(1.0, 2.0))
     np.testing.assert_array_equal(rate_of(contact, 2, 0.5), [2.0, 0.0])
     np.testing.assert_array_equal(rate_of(contact, 1, np.array([0.0, 1.0])), [[1.0], [3.0]])
@@ -233,7 +233,7 @@ def test_bad_contacts_are_refused_by_name_in_one_sentence(name: str) -> None:
     assert len(text) < 250
 
 
-def test_tangents_that_do_not_exist_at_zero() -> None:
+def test_tangents_need_not_exist_where_nothing_ever_is() -> None:
     """A point that slides around a disc: the tangent is undefined in its centre, which is never reached."""
     disc = Contact(
         "disc",

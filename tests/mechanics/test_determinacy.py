@@ -108,5 +108,5 @@ def test_walls_that_a_mass_touches_cannot_take_its_weight() -> None:
     assert (found.changes, found.rank, found.names) == (1, 1, ())
 
 
-def test_too_many_to_look_at() -> None:
+def test_too_many_contacts_are_not_looked_at() -> None:
     assert verdict(table(700), [[1.0, 0.0]] * 700, [SLIP] * 700) is None

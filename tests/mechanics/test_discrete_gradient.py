@@ -34,13 +34,13 @@ def between(x0, x1):
 POINTS = np.random.default_rng(1).uniform(-1.0, 1.0, (2, 8, 3))
 
 
-def test_the_difference_is_exact() -> None:
+def test_along_a_step_it_gives_the_difference_of_the_function() -> None:
     x0, x1 = POINTS
     found = np.sum(between(x0, x1) * (x1 - x0), axis=-1)
     np.testing.assert_allclose(found, value(x1) - value(x0), atol=1e-14)
 
 
-def test_its_derivative() -> None:
+def test_its_derivative_is_that_of_differences() -> None:
     x0, x1 = POINTS
     middle = 0.5 * (x0 + x1)
     found = discrete_gradient_slope(

@@ -18,7 +18,7 @@ def test_masses_without_springs_have_the_frequency_zero_exactly(free, springs):
     assert modes.squares == pytest.approx(np.sort(stiffness / masses), rel=1e-12)
 
 
-def test_so_they_have_in_large_structures():
+def test_large_structures_have_the_frequency_zero_exactly_as_well():
     stiffness = np.concatenate([np.zeros(3), np.linspace(1.3, 900.0, 797)])
     masses = np.linspace(1.1, 3.0, 800)
     modes = lowest_modes(sparse.diags_array(masses).tocsc(), sparse.diags_array(stiffness).tocsc(), 5)

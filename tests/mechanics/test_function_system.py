@@ -45,7 +45,7 @@ def test_difference_tangents_match_the_analytic_ones(seed: int) -> None:
     assert found.complete
 
 
-def test_tangents_of_the_stiff_part_only() -> None:
+def test_tangents_are_those_of_the_stiff_part_only() -> None:
     def stiff(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         return -1e6 * q - 10.0 * v
 
@@ -153,7 +153,7 @@ def test_velocities_and_accelerations_of_gaps_agree_with_differences(normals: bo
     np.testing.assert_allclose(direction.T @ a + system.constraint_curvature(t, q(t), v(t)), bend, atol=1e-4)
 
 
-def test_power_balance_with_potential_and_damping() -> None:
+def test_what_neither_potential_nor_damping_explains_is_load() -> None:
     """Contract 10: what neither potential nor damping explains is load."""
     system = FunctionSystem(
         [0.3],
@@ -232,7 +232,7 @@ def test_bad_systems_are_refused_by_name_in_one_sentence(name: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_mass_function_that_reuses_its_array() -> None:
+def test_a_mass_function_may_reuse_its_array() -> None:
     """A function may fill the same array on every call, as fast code does: two answers are still two."""
     room = np.zeros((1, 1))
 
@@ -245,7 +245,7 @@ def test_mass_function_that_reuses_its_array() -> None:
     assert (first[0, 0], second[0, 0]) == (1.0, 5.0)
 
 
-def test_stiff_function_that_reuses_its_array() -> None:
+def test_a_stiff_function_may_reuse_its_array() -> None:
     """The differences are those of two answers, also when both come in the same array."""
     room = np.zeros(1)
 

@@ -79,7 +79,9 @@ def test_over_coordinates_angular_momentum_is_lost() -> None:
 
 
 @pytest.mark.parametrize("surplus", [0.0, 0.03])
-def test_gradients_between_and_their_derivative(surplus: float) -> None:
+def test_gradients_between_give_the_change_without_momentum_and_have_the_right_derivative(
+    surplus: float,
+) -> None:
     random = np.random.default_rng(1)
     before, after = START + 0.1 * random.standard_normal((2, 6))
     found = ROPE.between(before, after, surplus)

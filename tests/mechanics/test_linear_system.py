@@ -72,7 +72,7 @@ def motion(rng: np.random.Generator, n: int):
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("forcing", [True, False])
-def test_power_balance(seed: int, forcing: bool) -> None:
+def test_the_power_of_the_force_is_load_less_damping_less_what_is_stored(seed: int, forcing: bool) -> None:
     """Contract 10: v · f = −dV/dt + load − damping, with dV/dt by differences along the motion."""
     system, rng = random_system(seed, forcing=forcing), np.random.default_rng(seed)
     t, q, v, d = 0.7, rng.standard_normal(5), rng.standard_normal(5), 1e-5

@@ -24,7 +24,7 @@ def test_a_mass_matrix_that_is_not_positive_definite_is_refused(form, matrix) ->
 
 
 @pytest.mark.parametrize("form", [np.array, sparse.csc_array])
-def test_a_positive_definite_one_is_inverted(form) -> None:
+def test_a_positive_definite_mass_matrix_is_inverted(form) -> None:
     matrix = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
     force = np.array([1.0, -2.0, 0.5])
     assert mass_solver(form(matrix), 3)(matrix @ force) == pytest.approx(force, rel=1e-14)

@@ -20,7 +20,9 @@ LAWS = [example_of(law) for law in IMPACT_LAWS.values()]
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
 @careful
 @given(seed=SEEDS, dimension=st.sampled_from([0, 1, 2]))
-def test_the_books_close(law: Any, seed: int, dimension: int) -> None:
+def test_the_books_of_every_law_close_with_moving_walls_and_belts(
+    law: Any, seed: int, dimension: int
+) -> None:
     """C25 for every law, with moving walls and belts: ⁺T − ⁻T = walls − Σ dissipated to round-off."""
     rng = np.random.default_rng(seed)
     given = random_impact(rng, dimension=dimension, friction=0.1)
@@ -43,7 +45,7 @@ def test_the_books_close(law: Any, seed: int, dimension: int) -> None:
 
 @careful
 @given(seed=SEEDS)
-def test_loss_of_a_frictionless_impact_by_newtons_law(seed: int) -> None:
+def test_newtons_law_loses_the_closed_form_in_a_frictionless_impact(seed: int) -> None:
     """C25, (3.118): 2 ΔT = Λᵀ (I − ε) Jᵀ ⁻v ≤ 0 to 1e-12, with different ε, all approaching; each contact takes."""
     rng = np.random.default_rng(seed)
     problem = random_impact(rng, restitution=rng.uniform(size=3))

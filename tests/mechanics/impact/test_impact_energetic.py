@@ -73,7 +73,7 @@ def test_a_body_in_space_is_a_hysteretic_spring_integrated_in_time(friction: flo
     np.testing.assert_allclose(before + compliance @ np.sum(pieces, axis=0), expected, atol=2e-4)
 
 
-def test_slip_that_ends_during_compression_by_hand() -> None:
+def test_slip_that_ends_during_compression_goes_as_calculated_by_hand() -> None:
     """W = (2 −1; −1 2)/kg, ⁻v = (−1, ½) m/s, μ = 1: slip ends at p = 1/6, then stick with v_N' = 3/2, c = ½.
 
     Work taken: 1/6 − ½·3/36 = 1/8 with v_N = −½ reached, then ½ · ½ · 1/3 = 1/12; e = ½ returns (5/24)/4 J,

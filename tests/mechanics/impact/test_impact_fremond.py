@@ -17,7 +17,7 @@ careful = settings(max_examples=30)
 @pytest.mark.parametrize(
     ("parameter", "after"), [(0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (2.0, 1 / 3), (3.0, 1 / 2), (9.0, 0.8)]
 )
-def test_one_mass_at_a_wall(parameter: float, after: float) -> None:
+def test_one_mass_leaves_a_wall_as_its_dissipative_mass_says(parameter: float, after: float) -> None:
     """C21, Waltersberger Ex. 3.8: ⁺v = max(0, (m − m₁)/(m + m₁) ⁻v), λ_N = 0 for m₁ ≥ m."""
     result = Fremond(parameter).resolve(ImpactProblem([1.0], [-1.0], [[1.0]]))
     assert result.after == pytest.approx([after], abs=1e-14)
@@ -28,7 +28,7 @@ def test_one_mass_at_a_wall(parameter: float, after: float) -> None:
 
 @careful
 @given(seed=SEEDS, approaching=st.booleans())
-def test_the_law_in_generalised_velocities(seed: int, approaching: bool) -> None:
+def test_the_law_is_a_mixed_problem_in_generalised_velocities(seed: int, approaching: bool) -> None:
     """(3.115) as a mixed problem with M̂ and M̄ formed in full."""
     rng = np.random.default_rng(seed)
     problem = random_impact(rng, approaching=approaching)

@@ -24,7 +24,9 @@ careful = settings(max_examples=30)
         (0.0, [1 / 3, 1 / 3, 1 / 3], [2 / 3, 1 / 3]),
     ],
 )
-def test_row_of_three_masses(restitution: float, after: list[float], impulses: list[float]) -> None:
+def test_a_row_of_three_masses_has_the_published_velocities_and_impulses(
+    restitution: float, after: list[float], impulses: list[float]
+) -> None:
     """C19, Waltersberger Ex. 5.1 (ε of the captions, the text has them exchanged)."""
     result = Newton().resolve(three(restitution))
     assert result.after == pytest.approx(after, abs=1e-14)
@@ -32,7 +34,7 @@ def test_row_of_three_masses(restitution: float, after: list[float], impulses: l
     assert projection(three(restitution)) == pytest.approx(after, abs=1e-12)
 
 
-def test_two_carts() -> None:
+def test_two_carts_have_the_published_velocities_and_impulses() -> None:
     """Waltersberger Ex. 1.1b in relative coordinates: Λ = (0, 1), ⁺v = (1, 0); mirrored: (1, 2) and (0, 0)."""
     mass = [[1.0, -1.0], [-1.0, 2.0]]
     right = Newton().resolve(ImpactProblem(mass, [0.0, -1.0], np.eye(2)))
@@ -43,7 +45,7 @@ def test_two_carts() -> None:
     assert left.normal == pytest.approx([1.0, 2.0], abs=1e-14)
 
 
-def test_a_plastic_and_an_elastic_stop_at_once() -> None:
+def test_the_elastic_of_two_stops_takes_the_whole_impulse() -> None:
     """Waltersberger Ex. 1.1c: as equations unsolvable, as inequalities ⁺v = 1, Λ = (0, 2)."""
     result = Newton().resolve(ImpactProblem([1.0], [-1.0], [[1.0, 1.0]], restitution=[0.0, 1.0]))
     assert result.after == pytest.approx([1.0])
@@ -163,7 +165,7 @@ def test_polygon_tends_to_the_disc_and_planar_friction_needs_none() -> None:
 
 
 @pytest.mark.parametrize("dimension", [1, 2])
-def test_one_patch_pressed_by_two_contacts(dimension: int) -> None:
+def test_one_patch_pressed_by_two_contacts_has_the_sum_of_their_limits(dimension: int) -> None:
     """μ as a row (0.2, 0.5): two posts on a floor, one friction patch between them, (3.74)."""
     axes = np.eye(3)
     problem = ImpactProblem(
@@ -227,7 +229,7 @@ def test_a_moving_wall_is_a_resting_wall_in_its_frame(seed: int, dimension: int)
     assert abs(two.audit.residual) < 1e-12 * (two.audit.energy_before + two.audit.energy_after)
 
 
-def test_a_wall_that_comes_towards_a_resting_ball() -> None:
+def test_a_wall_that_comes_throws_a_resting_ball_and_puts_work_in() -> None:
     """a_N = −2 m/s, ε = 0.5: the ball leaves with 2 + 0.5 · 2; the wall works −Λ a."""
     result = Newton().resolve(ImpactProblem([1.5], [0.0], [[1.0]], restitution=0.5, normal_rate=[-2.0]))
     assert result.after == pytest.approx([3.0])

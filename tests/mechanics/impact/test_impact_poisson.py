@@ -21,7 +21,7 @@ def surface(first: float, second: float) -> tuple[float, float]:
     return 0.0, second / 2
 
 
-def test_surfaces_over_both_coefficients() -> None:
+def test_three_masses_open_as_the_published_surfaces_say() -> None:
     """C22, Waltersberger Ex. 5.2, Figs 5.4 and 5.5 on a grid of 41 × 41."""
     grid = np.linspace(0.0, 1.0, 41)
     opening = np.array([[Poisson().resolve(three([a, b])).normal_velocity for b in grid] for a in grid])
@@ -33,7 +33,7 @@ def test_surfaces_over_both_coefficients() -> None:
     assert reached.sum() == np.count_nonzero(grid <= 0.25)
 
 
-def test_compression_of_three_masses() -> None:
+def test_compression_leaves_three_masses_with_one_velocity() -> None:
     """Λ_K = (2/3, 1/3), v_K = 1/3 for all."""
     result = Poisson().resolve(three([0.3, 0.9]))
     assert result.compression == pytest.approx([2 / 3, 1 / 3])
@@ -68,7 +68,7 @@ def test_both_phases_are_projections(seed: int) -> None:
 
 
 @pytest.mark.parametrize("dimension", [1, 2])
-def test_a_spinning_ball_that_sticks_only_in_restitution(dimension: int) -> None:
+def test_a_sliding_ball_may_stick_only_in_restitution(dimension: int) -> None:
     """Uncoupled directions: friction brakes μ m |v_N| in compression and up to e times that in restitution.
 
     Sphere of 1 kg with W_T = 7/2 per kg: the slip of 2 m/s loses 3.5 · 0.4 · 1 in compression and the rest, 0.6 m/s,

@@ -48,7 +48,7 @@ def test_elastic_row_passes_the_velocity_on() -> None:
     assert "Finished after 2 fast impacts" in result.words
 
 
-def test_half_elastic_row() -> None:
+def test_a_half_elastic_row_ends_after_three_fast_impacts() -> None:
     """C23, Fig. 5.7: three fast impacts to (0.203125, 0.234375, 0.5625); the last iterate, not the one before it."""
     result = Sequential().resolve(three(0.5))
     assert result.iterates[1:].tolist() == [
@@ -60,7 +60,7 @@ def test_half_elastic_row() -> None:
 
 
 @pytest.mark.parametrize("types", CHAINS)
-def test_chains_of_balls(types: str) -> None:
+def test_chains_of_balls_end_with_the_printed_velocities(types: str) -> None:
     """Waltersberger Table 5.1 and Scheme 5.3 for 1 m/s, to the printed digits."""
     problem = balls(types)
     result = Sequential().resolve(problem)
@@ -72,7 +72,7 @@ def test_chains_of_balls(types: str) -> None:
     assert result.finished
 
 
-def test_chain_of_equal_balls_to_seven_digits() -> None:
+def test_a_chain_of_equal_balls_scales_with_the_speed_to_seven_digits() -> None:
     """B16: A-A-A gives (0.0147784, 0.0149966, 0.970225) times the speed, for any speed."""
     for speed in (0.5, 1.0, 2.0):
         after = Sequential().resolve(balls("AAA", speed)).after
@@ -109,7 +109,7 @@ def test_ring_of_elastic_discs_stops_at_the_limit(limit: int) -> None:
     assert result.audit.gain == 0.0
 
 
-def test_handing_over_to_newtons_law() -> None:
+def test_newtons_law_turns_around_what_a_stopped_sequence_left() -> None:
     stuck = Sequential(limit=4).resolve(ring(6, 0.5))
     after = Newton().resolve(stuck.problem.starting_from(stuck.after)).after
     assert after == pytest.approx(1 / 6 - 0.5 * (stuck.after - 1 / 6), abs=1e-12)

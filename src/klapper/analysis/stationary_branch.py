@@ -19,6 +19,7 @@ from klapper.analysis.stationary_event import StationaryEvent
 from klapper.analysis.stationary_path import Path
 from klapper.analysis.stationary_problem import StationaryProblem
 from klapper.analysis.stationary_state import StationaryState
+from klapper.counting import counted
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
@@ -96,7 +97,8 @@ class StationaryBranch:
 
     def __str__(self) -> str:
         head = (
-            f"{len(self)} states on {self.number[-1] + 1} branch(es) from {self.parameter[0]:.6g}, largest residual "
+            f"{counted(len(self), 'state')} on {counted(self.number[-1] + 1, 'branch', 'branches')} from "
+            f"{self.parameter[0]:.6g}, largest residual "
             f"{self.residual.max():.1e}"
         )
         shown = [f"  {event}" for event in self.events[:_SHOWN]]
@@ -160,7 +162,7 @@ def follow_stationary(
     points = path.points
     return StationaryBranch(
         family,
-        path.contacts,
+        path.family.contacts,
         np.array([point.parameter for point in points]),
         np.array([point.state.position for point in points]),
         np.array([point.state.forces for point in points]),

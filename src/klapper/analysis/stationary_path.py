@@ -13,15 +13,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 
 from klapper.analysis.stationary_event import Kind, StationaryEvent
 from klapper.analysis.stationary_exchange import ADMISSIBLE, VERGE, Exchange, length_of, solved, touches
-from klapper.analysis.stationary_form import HeldPoint, StationaryForm
-from klapper.analysis.stationary_problem import StationaryProblem
+from klapper.analysis.stationary_family import StationaryFamily
+from klapper.analysis.stationary_form import HeldPoint
 from klapper.analysis.stationary_search import TOLERANCE, stationary_state
 from klapper.analysis.stationary_state import NoStationaryState, StationaryState
 from klapper.complementarity import Lemke
+from klapper.counting import counted
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.progress import tally_for
@@ -32,7 +32,6 @@ _LOCATED = 1e-13  # of a step: how well exchanges are located
 _ARRIVED = 1e-9  # of a step: nearer to the end than this is there
 _BESIDE = (1e-6, 1e-8)  # of a step: where positions are compared to tell a pole from a bounded state
 _ROUND_OFF = 1e-9  # of the size of positions and gaps: changes up to it are no growth
-_KEPT = 64  # systems kept in memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,21 +57,17 @@ class Path:
         jump: bool,
         time: float | None,
     ) -> None:
-        self.family, self.time = family, time
-        self.start, self.end = start, end
+        self.start, self.end, self.time = start, end, time
         self.length = abs(end - start) / steps
+        self.family = StationaryFamily(family, start, time, _LOCATED * self.length)
         self.limit = 20 * steps + 1000
         self.jump = jump
         self.sense = 1.0  # +1 towards the end, −1 back to the start
         self.number = 0
         self.points: list[PathPoint] = []
         self.events: list[StationaryEvent] = []
-        self._problems: dict[float, StationaryProblem] = {}
         self.here = start
         self.closed = np.zeros(0, dtype=bool)
-        self.contacts: tuple[str, ...] = ()
-        self.coordinates = 0
-        self.reference = 0.0  # the largest force so far, against which small ones are judged
         self._at_one_place = 0
 
     def follow(self, first: StationaryState | None, progress: bool | None) -> bool:
@@ -99,34 +94,16 @@ class Path:
     def last(self) -> float:
         return self.end if self.sense > 0 else self.start
 
-    def problem(self, s: float) -> StationaryProblem:
-        if s not in self._problems:
-            system = self.family(s)
-            if not isinstance(system, LinearSystem):
-                raise InvalidModel(f"family({s:g}) is a {type(system).__name__}; expected a LinearSystem.")
-            if self._problems and (system.contacts.names, system.size) != (self.contacts, self.coordinates):
-                raise InvalidModel(
-                    f"family({s:g}) has other contacts or coordinates than at {self.start:g}; they must stay the same."
-                )
-            self.contacts, self.coordinates = system.contacts.names, system.size
-            if len(self._problems) >= _KEPT:
-                del self._problems[next(iter(self._problems))]
-            self._problems[s] = StationaryProblem.of(system, self.time, reference=self.reference)
-        return self._problems[s]
-
-    def form(self, s: float) -> StationaryForm:
-        return self.problem(s).form
-
-    def at(self, s: float, closed: np.ndarray | None = None) -> HeldPoint | None:
-        """The solution at s with the closed contacts; None if their equations are singular."""
-        return self.form(s).held(self.closed if closed is None else closed)
+    def at(self, s: float) -> HeldPoint | None:
+        """The state at s with the closed contacts; None if their equations are singular."""
+        return self.family.held(s, self.closed)
 
     def note(self, kind: Kind, s: float, name: str = "") -> None:
         self.events.append(StationaryEvent(kind, s, name))
 
     def begin(self, first: StationaryState | None) -> None:
         """The first state, and contacts that hold it and what follows."""
-        problem = self.problem(self.start)
+        problem = self.family.problem(self.start)
         if first is None:
             try:
                 first = stationary_state(problem.system, time=self.time)
@@ -151,7 +128,7 @@ class Path:
 
     def _forces_of(self, first: StationaryState) -> np.ndarray:
         """Normal forces (c,) [N] of a state that must be one of the first system."""
-        problem = self.problem(self.start)
+        problem = self.family.problem(self.start)
         shapes = (problem.system.size,), (problem.system.contacts.count,)
         fits = isinstance(first, StationaryState) and (first.position.shape, first.gaps.shape) == shapes
         forces = first.forces[problem.contacts, 0] if fits else np.zeros(0)
@@ -165,14 +142,14 @@ class Path:
             found = exchange.ahead(self.start + self.direction * probe * self.length)
             if found:
                 return found[0].closed
-        if self.at(self.start, exchange.point.closed) is None:
+        if self.family.held(self.start, exchange.point.closed) is None:
             raise NoStationaryState(
                 f"Nothing continues the state at {self.start:g} in the direction of {self.end:g}."
             )
         return exchange.point.closed
 
     def _exchange(self, point: HeldPoint, place: float) -> Exchange:
-        return Exchange(self.form, self.problem(place).names, place, point)
+        return Exchange(self.family.form, self.family.problem(place).names, place, point)
 
     def advance(self) -> bool:
         """One step or one event; False at the end."""
@@ -185,7 +162,7 @@ class Path:
         left = self.here
         for right in (0.5 * (left + target), target):
             singular, right = self.regular_until(left, right)
-            place = self.crossing(left, right)
+            place = self.family.crossing(self.closed, left, right)
             if place is not None:
                 return self.exchange(place)
             if singular is not None:
@@ -196,10 +173,10 @@ class Path:
     def regular_until(self, left: float, right: float) -> tuple[float | None, float]:
         """The first singular point of the closed contacts' equations between two parameters, or None, and how far to
         look for exchanges: up to ``right``, or as near to the singular point as needed to find one."""
-        sign = self.form(left).orientation(self.closed)
-        if self.at(right) is not None and self.form(right).orientation(self.closed) == sign:
+        sign = self.family.form(left).orientation(self.closed)
+        if self.at(right) is not None and self.family.form(right).orientation(self.closed) == sign:
             return None, right
-        singular = self._singular_point(self.closed, sign, left, right)
+        singular = self.family.singular_point(self.closed, sign, left, right)
         nearest = left
         for share in 10.0 ** -np.arange(1, 10):
             point = self.at(s := singular - share * (singular - left))
@@ -209,44 +186,6 @@ class Path:
             if not point.admissible(ADMISSIBLE):
                 break
         return singular, nearest
-
-    def _singular_point(self, closed: np.ndarray, sign: int, left: float, right: float) -> float:
-        """Where the orientation of the equations of the contacts ``closed`` (c,) stops to be ``sign``, by bisection."""
-        for _ in range(60):
-            middle = 0.5 * (left + right)
-            if middle in (left, right):
-                break
-            same = self.form(middle).orientation(closed) == sign
-            left, right = (middle, right) if same else (left, middle)
-        return 0.5 * (left + right)
-
-    def crossing(self, left: float, right: float) -> float | None:
-        """Where the first margin becomes negative between parameters with regular equations in between, or None."""
-        place = None
-        while right != left:
-            point = self.at(right)
-            if point is None or point.admissible(ADMISSIBLE):
-                break
-            violated = np.flatnonzero(point.margins < -ADMISSIBLE * point.sizes)
-            roots = [self._root(int(i), left, right) for i in violated]
-            place = min(roots, key=lambda s: abs(s - left))
-            if place == right:
-                break
-            right = place
-        return place
-
-    def _root(self, i: int, left: float, right: float) -> float:
-        """Where margin i vanishes; ``left`` itself if it is negative at once."""
-
-        def margin(s: float) -> float:
-            point = self.at(s)
-            return -1.0 if point is None else float(point.margins[i])
-
-        for share in (0.0, 1e-6, 1e-3):
-            near = left + share * (right - left)
-            if margin(near) > 0.0:
-                return float(brentq(margin, near, right, xtol=_LOCATED * self.length, rtol=1e-15))
-        return left
 
     def exchange(self, place: float) -> bool:
         """Exchange the contacts on the verge at ``place``, and go on forwards, or backwards at a fold."""
@@ -288,7 +227,7 @@ class Path:
     def _turn(self, found: list[HeldPoint], place: float, probe: float) -> bool:
         self._name_exchange(found[0], place, probe)
         changed = int(np.flatnonzero(found[0].closed != self.closed)[0])
-        self.note("fold", place, self.problem(place).names[changed])
+        self.note("fold", place, self.family.problem(place).names[changed])
         if self.jump:
             return self.resume(place, "it turns back")
         self.sense, self.closed = -self.sense, found[0].closed
@@ -302,7 +241,7 @@ class Path:
             return self.resume(place, "its equations are singular")
         change = np.abs(near.y - far.y).max(initial=0.0)
         grows = change > 0.01 * np.abs(far.y).max(initial=0.0)
-        if grows and change > _ROUND_OFF * length_of(self.form(self.here), far):
+        if grows and change > _ROUND_OFF * length_of(self.family.form(self.here), far):
             self.note("unbounded", place, self._growing(far, near))
             return self.resume(place, "no state is near on the other side")
         self.note("branching", place, self._reached(place, far))
@@ -318,7 +257,7 @@ class Path:
 
     def record(self, s: float) -> bool:
         """Keep the state at s with the closed contacts, if it is verified."""
-        point, problem = self.at(s), self.problem(s)
+        point, problem = self.at(s), self.family.problem(s)
         if point is None:
             return self.resume(s, "its equations are singular")
         form = problem.form
@@ -331,8 +270,10 @@ class Path:
                 "end", s, f"the residual {state.residual:.1e} exceeds {TOLERANCE:.0e}; badly conditioned"
             )
             return False
-        self.reference = max(self.reference, form.largest(point.y, point.forces)[0] * form.force_scale)
-        closed = np.zeros(len(self.contacts), dtype=bool)
+        self.family.reference = max(
+            self.family.reference, form.largest(point.y, point.forces)[0] * form.force_scale
+        )
+        closed = np.zeros(len(self.family.contacts), dtype=bool)
         closed[problem.contacts] = self.closed
         self.points.append(PathPoint(s, state, closed, self.number))
         return True
@@ -360,7 +301,7 @@ class Path:
         if point is not None and point.admissible(ADMISSIBLE):
             return self.closed
         for solver in (Lemke(basis=self.closed), "auto"):
-            found = solved(self.form(s), self.problem(s).names, self.closed, solver)
+            found = solved(self.family.form(s), self.family.problem(s).names, self.closed, solver)
             if found is not None:
                 return found.closed
         return None
@@ -368,17 +309,17 @@ class Path:
     def _note_critical(self, left: float, right: float) -> None:
         """Note where the number of negative stiffnesses without contacts changes."""
         free = np.zeros(len(self.closed), dtype=bool)
-        last = self.form(right).orientation(free)
-        while (sign := self.form(left).orientation(free)) != last:
-            place = self._singular_point(free, sign, left, right)
+        last = self.family.form(right).orientation(free)
+        while (sign := self.family.form(left).orientation(free)) != last:
+            place = self.family.singular_point(free, sign, left, right)
             beside = place + self.direction * _BESIDE[1] * self.length
             beside = beside if (right - beside) * self.direction > 0.0 else right
-            count, new = self.form(left).negative(free), self.form(beside).negative(free)
+            count, new = self.family.form(left).negative(free), self.family.form(beside).negative(free)
             words = "beyond it the problem is not convex" if new else "beyond it the problem is convex"
             if count and new:
-                words = f"beyond it the stiffness is negative in {new} direction(s)"
+                words = f"beyond it the stiffness is negative in {counted(new, 'direction')}"
             self.note("critical", place, words)
-            if self.form(beside).orientation(free) == sign:
+            if self.family.form(beside).orientation(free) == sign:
                 break
             left = beside
 
@@ -387,7 +328,7 @@ class Path:
         earlier = place - probe * self.length * self.direction
         before = self.at(earlier) if self._inside(earlier) else None
         was, now = self.closed if before is None else touches(before), touches(found)
-        for i, name in enumerate(self.problem(place).names):
+        for i, name in enumerate(self.family.problem(place).names):
             if now[i] != was[i]:
                 self.note("closes" if now[i] else "opens", place, name)
             elif found.closed[i] != self.closed[i]:
@@ -395,13 +336,13 @@ class Path:
 
     def _growing(self, far: HeldPoint, near: HeldPoint) -> str:
         """The coordinate that grows most."""
-        change = self.form(self.here).basis @ (near.y - far.y)
-        name = self.problem(self.here).system.coordinates[int(np.argmax(np.abs(change)))]
+        change = self.family.form(self.here).basis @ (near.y - far.y)
+        name = self.family.problem(self.here).system.coordinates[int(np.argmax(np.abs(change)))]
         return f"most of all '{name}'"
 
     def _reached(self, place: float, point: HeldPoint) -> str:
         """Contacts that the states which branch off reach first, on both sides."""
-        form = self.form(place)
+        form = self.family.form(place)
         matrix, _ = form.equations(self.closed)
         mode = np.linalg.svd(matrix)[2][-1]
         forces = np.zeros(len(form.gap))
@@ -412,7 +353,7 @@ class Path:
             falling = np.flatnonzero(sign * slopes < -VERGE)
             if len(falling):
                 first = falling[np.argmin(point.margins[falling] / np.abs(slopes[falling]))]
-                reached.append(f"'{self.problem(place).names[first]}'")
+                reached.append(f"'{self.family.problem(place).names[first]}'")
         towards = f"other states leave it, towards {' and '.join(reached)}"
         leaves = towards if reached else "no contact limits what leaves it"
         return f"the stiffness with the closed contacts is singular; {leaves}"

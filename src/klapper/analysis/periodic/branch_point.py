@@ -19,6 +19,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from klapper.analysis.periodic.corrector import Corrector, CurvePoint, StepRefused
+from klapper.analysis.periodic.span import Span
 
 _NODES = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
 _DISTANCE = 0.12  # of the nodes, in parts of the step
@@ -36,18 +37,16 @@ class BranchPoint:
     accuracy: float
 
 
-def locate_branch_point(
-    corrector: Corrector, between: Callable[[float], CurvePoint], before: CurvePoint, after: CurvePoint
-) -> BranchPoint:
-    """The branch point between two points of a curve; ``between`` gives the point at a share of the way."""
-    share = _rough(between, before, after)
+def locate_branch_point(span: Span) -> BranchPoint:
+    """The branch point between two points of a curve."""
+    corrector, share = span.corrector, _rough(span)
     nodes = share + _DISTANCE * _NODES
     try:
-        points = [between(s) for s in nodes]
+        points = [span.point(s) for s in nodes]
     except StepRefused:
         points = []
     if not points:
-        point = before if share < 0.5 else after
+        point = span.before if share < 0.5 else span.after
         return BranchPoint(share, point, None, np.inf)
     signed = np.array([smallest_signed(point) for point in points])
     place = _zero(nodes, signed, share)
@@ -63,20 +62,15 @@ def locate_branch_point(
     return BranchPoint(place, point, _other_tangent(corrector, y, tangent, jacobian), accuracy)
 
 
-def between_nodes(
-    between: Callable[[float], CurvePoint],
-    value: Callable[[CurvePoint], float],
-    before: CurvePoint,
-    after: CurvePoint,
-) -> tuple[float, CurvePoint, float]:
+def between_nodes(span: Span, value: Callable[[CurvePoint], float]) -> tuple[float, CurvePoint, float]:
     """Where a function changes its sign between two points, if the curve cannot be computed there: by interpolation of
     points on both sides. Share of the way, the point and its estimated error; the first point if even that fails."""
-    ends = value(before), value(after)
+    before, ends = span.before, (value(span.before), value(span.after))
     rough = ends[0] / (ends[0] - ends[1])
     shares, points = [], []
     for share in rough + _DISTANCE * _NODES:
         try:
-            points.append(between(share))
+            points.append(span.point(share))
             shares.append(share)
         except StepRefused:
             continue
@@ -97,14 +91,14 @@ def smallest_signed(point: CurvePoint) -> float:
     return point.orientation * float(values[-1])
 
 
-def _rough(between: Callable[[float], CurvePoint], before: CurvePoint, after: CurvePoint) -> float:
+def _rough(span: Span) -> float:
     """The share at which the determinant changes sign, to a few digits."""
     low, high = 0.0, 1.0
-    ends = smallest_signed(before), smallest_signed(after)
+    ends = smallest_signed(span.before), smallest_signed(span.after)
     share = ends[0] / (ends[0] - ends[1])
     for _ in range(6):
         try:
-            value = smallest_signed(between(share))
+            value = smallest_signed(span.point(share))
         except StepRefused:
             return share
         if value * ends[0] > 0.0:

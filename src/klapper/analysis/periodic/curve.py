@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from klapper.analysis.periodic.branch_point import between_nodes, locate_branch_point
 from klapper.analysis.periodic.corrector import Corrector, CurvePoint, Equations, StepRefused
+from klapper.analysis.periodic.span import Span
 from klapper.mechanics.arguments import finite, number
 from klapper.mechanics.errors import InvalidModel
 
@@ -299,11 +299,11 @@ class _Walk:
         ends = self.values[name][-2], self.values[name][-1]
         if ends[0] <= 0.0:
             return 0.0, before, self.corrector.tolerance
-        value = self._monitored(self.edges[name])
-        share = self._share(value, before, after)
+        value, span = self._monitored(self.edges[name]), Span(self.corrector, before, after)
+        share = span.crossing(value)
         if share is None:
-            return between_nodes(lambda s: self._between(before, after, s), value, before, after)
-        point = self._between(before, after, share)
+            return between_nodes(span, value)
+        point = span.point(share)
         if abs(value(point)) > _JUMP * (ends[0] - ends[1]):
             return 0.0, before, np.inf
         return share, point, self.corrector.tolerance
@@ -354,51 +354,26 @@ class _Walk:
             return False
         return bool(values[:-1][certain[:-1]][-1] * values[-1] < 0.0)
 
-    def _between(self, before: CurvePoint, after: CurvePoint, share: float) -> CurvePoint:
-        """The point of the curve near a cubic through two points with their tangents."""
-        length = float(np.linalg.norm(after.y - before.y))
-        guess, normal = _cubic(before, after, length, share)
-        return self.corrector.correct(guess, normal / np.linalg.norm(normal))
-
     def _zero(
         self, kind: str, value: Callable[[CurvePoint], float], before: CurvePoint, after: CurvePoint
     ) -> Any:
         """Where a function of the point vanishes between two points; None if it only jumps."""
-        ends = value(before), value(after)
-        length = float(np.linalg.norm(after.y - before.y))
-        share = self._share(value, before, after)
+        span, ends = Span(self.corrector, before, after), (value(before), value(after))
+        share = span.crossing(value)
         if share is None:
             share = ends[0] / (ends[0] - ends[1])
-            guess, normal = _cubic(before, after, length, share)
-            point = CurvePoint(guess, normal / np.linalg.norm(normal), before.jacobian, 0.0, 0, 0.0)
-            return self._named(kind, point, share * length, np.inf)
-        point = self._between(before, after, share)
+            point = CurvePoint(*span.cubic(share), before.jacobian, 0.0, 0, 0.0)
+            return self._named(kind, point, share * span.length, np.inf)
+        point = span.point(share)
         if abs(value(point)) > _JUMP * max(abs(ends[0]), abs(ends[1])):
             return None
-        return self._named(kind, point, share * length, self.corrector.tolerance)
-
-    def _share(
-        self, value: Callable[[CurvePoint], float], before: CurvePoint, after: CurvePoint
-    ) -> float | None:
-        """Share of the way between two points at which a function changes its sign; None if it cannot be found."""
-        ends = value(before), value(after)
-        try:
-            return float(
-                brentq(
-                    lambda s: ends[int(s)] if s in (0.0, 1.0) else value(self._between(before, after, s)),
-                    0.0,
-                    1.0,
-                    xtol=1e-11,
-                )
-            )
-        except StepRefused:
-            return None
+        return self._named(kind, point, share * span.length, self.corrector.tolerance)
 
     def _branch_point(self, before: CurvePoint, after: CurvePoint) -> SpecialPoint:
-        found = locate_branch_point(self.corrector, lambda s: self._between(before, after, s), before, after)
-        length = float(np.linalg.norm(after.y - before.y))
+        span = Span(self.corrector, before, after)
+        found = locate_branch_point(span)
         other = None if found.other is None else found.other * self.corrector.scale
-        return self._named(BRANCH_POINT, found.point, found.share * length, found.accuracy, other)
+        return self._named(BRANCH_POINT, found.point, found.share * span.length, found.accuracy, other)
 
     def _named(
         self, kind: str, point: CurvePoint, beyond: float, accuracy: float, other: np.ndarray | None = None
@@ -423,14 +398,3 @@ class _Walk:
 
 def _reversed(point: CurvePoint) -> CurvePoint:
     return CurvePoint(point.y, -point.tangent, point.jacobian, -point.orientation, point.rounds, point.first)
-
-
-def _cubic(
-    before: CurvePoint, after: CurvePoint, length: float, share: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Hermite's cubic between two points and its derivative."""
-    s = share
-    values = (1 + 2 * s) * (1 - s) ** 2, s * (1 - s) ** 2, s * s * (3 - 2 * s), s * s * (s - 1)
-    slopes = 6 * s * (s - 1), (1 - s) * (1 - 3 * s), 6 * s * (1 - s), s * (3 * s - 2)
-    nodes = np.array([before.y, length * before.tangent, after.y, length * after.tangent])
-    return np.array(values) @ nodes, np.array(slopes) @ nodes

@@ -80,26 +80,23 @@ class Ironing:
     @cached_property
     def drawn(self) -> np.ndarray:
         """Forces (s, 2) [N/m] by which the iron is drawn along and pressed down: of the supports on its top."""
-        names = self.run.layout.constraints
-        forces = self.run.constraint_forces
-        columns = [
-            [k for k, name in enumerate(names) if name.startswith("iron") and name.endswith(a)] for a in "xy"
-        ]
-        found = np.stack([forces[:, column].sum(axis=1) for column in columns], axis=1)
-        found[0] = 0.0
-        return found * [1.0, -1.0]
+        return self._of_supports("iron") * [1.0, -1.0]
 
     @cached_property
     def held(self) -> np.ndarray:
         """Forces (s, 2) [N/m] of the supports of the block, with which it answers."""
+        return self._of_supports("block") * [-1.0, 1.0]
+
+    def _of_supports(self, body: str) -> np.ndarray:
+        """Sum (s, 2) [N/m] of the forces along x and y that hold a body; none at the start."""
         names = self.run.layout.constraints
         forces = self.run.constraint_forces
         columns = [
-            [k for k, name in enumerate(names) if name.startswith("block") and name.endswith(a)] for a in "xy"
+            [k for k, name in enumerate(names) if name.startswith(body) and name.endswith(a)] for a in "xy"
         ]
         found = np.stack([forces[:, column].sum(axis=1) for column in columns], axis=1)
         found[0] = 0.0
-        return found * [-1.0, 1.0]
+        return found
 
     @cached_property
     def place(self) -> np.ndarray:

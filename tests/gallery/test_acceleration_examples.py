@@ -24,7 +24,9 @@ def run(name: str, **given_: Any) -> Outcome:
 @pytest.mark.parametrize(
     ("pull", "mode", "acceleration", "force"), [(3.0, "open", 1.5, 0.0), (-3.0, "slip", 0.0, 3.0)]
 )
-def test_mass_at_a_smooth_stop(pull: float, mode: str, acceleration: float, force: float) -> None:
+def test_a_smooth_stop_releases_a_pulled_mass_and_carries_a_pushed_one(
+    pull: float, mode: str, acceleration: float, force: float
+) -> None:
     """Example 4.2a: f > 0 releases the mass with f/m, f < 0 is carried by the stop."""
     numbers = run("mode-decision", pull=pull, along=0.0, mu=0.0, mass=2.0).numbers
     assert numbers["mode"] == mode
@@ -43,13 +45,13 @@ def test_mass_at_a_smooth_stop(pull: float, mode: str, acceleration: float, forc
         ({"pull": -2.0, "along": 1.0}, "stick", 0.0),
     ],
 )
-def test_modes_at_a_rough_stop(given_: dict[str, float], mode: str, along: float) -> None:
+def test_a_rough_stop_lets_go_slip_or_stick(given_: dict[str, float], mode: str, along: float) -> None:
     numbers = run("mode-decision", **given_).numbers
     assert numbers["mode"] == mode
     assert numbers["acceleration_along"] == pytest.approx(along, abs=1e-12)
 
 
-def test_block_on_an_incline_at_its_limit() -> None:
+def test_a_block_on_an_incline_slides_above_the_friction_angle_only() -> None:
     """tan α = μ: it sticks below, slides above with g (sin α − μ cos α)."""
     at_rest = {"velocity": (0.0, 0.0), "curvatures": (0.0, 0.0, 0.0), "mu": 0.4}
     assert run("surface-point", slopes=(0.399, 0.0), **at_rest).numbers["state"] == "stick"
@@ -63,7 +65,7 @@ def test_block_on_an_incline_at_its_limit() -> None:
     )
 
 
-def test_hill_and_valley() -> None:
+def test_a_point_leaves_a_fast_crest_and_presses_harder_in_a_valley() -> None:
     """On a crest of curvature 1/r the point leaves when v² > g r; in a valley it presses with m (g + v²/r)."""
     flat = {"slopes": (0.0, 0.0), "mass": 1.0, "mu": 0.2}
     valley = run("surface-point", velocity=(2.0, 0.0), curvatures=(0.5, 0.0, 0.0), **flat).numbers

@@ -47,7 +47,7 @@ def slip_by_itself(belt: Belt) -> tuple[float, float]:
         Belt(0.1, 1e4, 50.0, 0.3, 0.1, 1.0, 0.02),
     ],
 )
-def test_cycle_of_the_example(belt: Belt) -> None:
+def test_the_cycle_is_that_of_an_integrated_slip(belt: Belt) -> None:
     period, slip = slip_by_itself(belt)
     assert belt.cycle is not None
     assert belt.cycle.period == pytest.approx(period, rel=1e-8)
@@ -55,7 +55,7 @@ def test_cycle_of_the_example(belt: Belt) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["event-driven", "regularised", "ordinary"])
-def test_period_by_every_method_that_locates_events(scheme: str) -> None:
+def test_every_method_that_locates_events_finds_the_period(scheme: str) -> None:
     given = {"mass": 2.0, "stiffness": 300.0, "normal_force": 5.0, "mu_static": 0.6, "mu_dynamic": 0.5}
     given |= {"delta": 10.0, "belt_speed": 0.1}
     outcome = find("belt-oscillator").run(scheme=scheme, cycles=2, steps=50, **given)
@@ -122,7 +122,7 @@ def test_time_stepping_tends_to_the_same_period() -> None:
     assert errors[1] < 0.1
 
 
-def test_mass_that_is_not_caught() -> None:
+def test_a_mass_that_is_not_caught_vibrates_without_sticking() -> None:
     belt = Belt(2.0, 300.0, 1.0, 1.0, 0.0, 30.0, 10.0)
     assert belt.cycle is None
     outcome = find("belt-oscillator").run(
@@ -139,7 +139,7 @@ def test_mass_that_is_not_caught() -> None:
     assert outcome.numbers["period"] == pytest.approx(2 * pi / belt.frequency, rel=0.01)
 
 
-def test_figures_without_cycle() -> None:
+def test_figures_can_be_drawn_without_a_cycle() -> None:
     outcome = find("belt-oscillator").run(delta=0.0, steps=50, cycles=2, scheme="exact")
     assert all(picture.caption for picture in draw(outcome.figures))
 
@@ -156,6 +156,6 @@ def test_figures_without_cycle() -> None:
         ({"belt_speed": 0.0}, "belt_speed must be a number above 0"),
     ],
 )
-def test_refused_parameters(given: dict[str, Any], words: str) -> None:
+def test_impossible_parameters_are_refused(given: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         find("belt-oscillator").run(**given)

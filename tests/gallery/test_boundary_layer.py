@@ -13,7 +13,7 @@ from klapper.gallery.parameter import ParameterError
 
 
 @pytest.mark.parametrize(("damping", "e"), [(0.2, 0.744079), (0.5, 0.506277), (1.0, 0.298436)])
-def test_restitution_formula(damping: float, e: float) -> None:
+def test_restitution_has_the_specified_digits(damping: float, e: float) -> None:
     """m = c = 1; values of the specification to six digits."""
     assert Layer(1.0, 1.0, damping, 1.0).restitution == pytest.approx(e, abs=5e-7)
 
@@ -26,7 +26,7 @@ def test_restitution_is_smooth_across_critical_damping() -> None:
 
 
 @pytest.mark.parametrize("ratio", [0.1, 0.6, 1.4])
-def test_closed_form_of_one_impact(ratio: float) -> None:
+def test_the_closed_form_of_one_impact_is_that_of_an_integration(ratio: float) -> None:
     layer = Layer(2.0, 800.0, 2 * ratio * 40.0, 3.0)
 
     def rate(_: float, y: np.ndarray) -> list[float]:
@@ -76,6 +76,6 @@ def test_a_layer_that_remembers_is_touched_later() -> None:
     assert with_memory.touch > without.touch + 5e-4
 
 
-def test_refused_damping() -> None:
+def test_a_damping_out_of_range_is_refused_with_the_allowed_one() -> None:
     with pytest.raises(ParameterError, match=r"allowed are 0\.001 to 20 of it, 0\.2 to 4e\+03 N s/m"):
         find("boundary-layer").run(damping=1e5)

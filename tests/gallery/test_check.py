@@ -34,7 +34,7 @@ def check(value: Any, **knowledge: Any) -> Check:
         (np.inf, {"at_least": 0.0}),
     ],
 )
-def test_passes(value: Any, knowledge: dict[str, Any]) -> None:
+def test_a_value_that_agrees_with_its_knowledge_passes(value: Any, knowledge: dict[str, Any]) -> None:
     assert check(value, **knowledge).passed is True
 
 
@@ -61,7 +61,7 @@ def test_passes(value: Any, knowledge: dict[str, Any]) -> None:
         (0.4, {"at_least": 0.5, "at_most": 0.7}),
     ],
 )
-def test_fails(value: Any, knowledge: dict[str, Any]) -> None:
+def test_a_value_outside_its_knowledge_fails(value: Any, knowledge: dict[str, Any]) -> None:
     assert check(value, **knowledge).passed is False
 
 
@@ -82,7 +82,7 @@ def test_a_check_without_clear_knowledge_is_refused(knowledge: dict[str, Any]) -
         check(1.0, **knowledge)
 
 
-def test_stored_form() -> None:
+def test_a_check_is_stored_with_value_expectation_and_source() -> None:
     assert check(np.array([1.0, np.inf]), expected=[1.0, np.inf], tolerance=1e-9).as_json() == {
         "name": "quantity",
         "value": [1.0, "inf"],

@@ -62,7 +62,9 @@ class TestRings:
         MATRIX,
         ids=lambda each: "-".join(map(str, dict(each).values())) if isinstance(each, dict) else "",
     )
-    def test_what_a_scheme_keeps(self, given: dict[str, Any], kept: tuple[bool | None, bool, bool]) -> None:
+    def test_a_scheme_keeps_what_the_table_says(
+        self, given: dict[str, Any], kept: tuple[bool | None, bool, bool]
+    ) -> None:
         outcome = run("ring-collision", **{"until": 1.2, **given})
         assert_kept(outcome, kept)
         assert outcome.numbers["contact_begins"] < 1.0
@@ -72,7 +74,7 @@ class TestRings:
     @pytest.mark.slow
     @pytest.mark.parametrize("interface", ["nts", "mortar"])
     @pytest.mark.parametrize(("given", "kept"), MATRIX)
-    def test_what_a_scheme_keeps_until_the_rings_part(
+    def test_a_scheme_keeps_what_the_table_says_until_the_rings_part(
         self, interface: str, given: dict[str, Any], kept: tuple[bool | None, bool, bool]
     ) -> None:
         outcome = run(
@@ -133,7 +135,7 @@ class TestFriction:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("interface", ["nts", "mortar"])
-    def test_until_the_rings_part(self, interface: str) -> None:
+    def test_with_friction_everything_is_kept_until_the_rings_part(self, interface: str) -> None:
         outcome = run("ring-collision", interface=interface, mu=0.3)
         assert_kept(outcome, (True, True, True))
         assert outcome.numbers["friction_work"] > 0.0
@@ -168,7 +170,7 @@ class TestBearing:
         assert found["nts", 5e-4] == pytest.approx(found["nts", 2e-3], rel=0.3)  # not an error of the step
 
     @pytest.mark.slow
-    def test_springs(self) -> None:
+    def test_springs_keep_angular_momentum_with_the_midpoint_rule_only(self) -> None:
         """Hesch 6.1: the midpoint rule keeps J with springs, Newmark does not; neither keeps the bodies' energy."""
         middle = run("bearing", scheme="midpoint-penalty", penalty=1e4, until=0.15)
         newmark = run("bearing", scheme="newmark", penalty=1e3, until=0.15)
@@ -176,7 +178,7 @@ class TestBearing:
         assert_kept(newmark, (False, True, False))
 
     @pytest.mark.slow
-    def test_friction_brakes(self) -> None:
+    def test_friction_brakes_the_bearing(self) -> None:
         short = {"ramp": 0.02, "until": 0.03, "always_active": False}
         smooth, rough = (run("bearing", mu=mu, **short).numbers for mu in (0.0, 0.1))
         assert rough["friction_work"] > 0.0

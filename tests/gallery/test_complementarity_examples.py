@@ -83,14 +83,16 @@ def test_figures_can_be_drawn_for_other_parameters(name: str, given: dict[str, A
 @pytest.mark.parametrize(
     ("side", "impulses", "velocities"), [("right", [0, 1], [1, 0]), ("left", [1, 2], [0, 0])]
 )
-def test_two_carts_of_the_thesis(side: str, impulses: list[float], velocities: list[float]) -> None:
+def test_two_carts_have_the_impulses_and_velocities_of_the_thesis(
+    side: str, impulses: list[float], velocities: list[float]
+) -> None:
     """Waltersberger Ex. 1.1b: λ = (0, 1) and (1, 2)."""
     numbers = run("two-carts", side=side).numbers
     assert [numbers["impulse_a"], numbers["impulse_b"]] == pytest.approx(impulses, abs=1e-12)
     assert [numbers["velocity_1_after"], numbers["velocity_2_after"]] == pytest.approx(velocities, abs=1e-12)
 
 
-def test_block_pair_of_the_thesis() -> None:
+def test_the_block_pair_accelerates_as_in_the_thesis() -> None:
     """Waltersberger Ex. 1.1d: both blocks accelerate to the left with 0.25, the contact force is 0.75."""
     numbers = run("block-pair").numbers
     assert numbers["acceleration_1"] == pytest.approx(0.25)
@@ -131,7 +133,9 @@ def test_block_accelerations_minimise_the_constraint_with_friction() -> None:
         (45.0, 100.0, [0.0, 0.0], None),
     ],
 )
-def test_wedge_point_of_the_thesis(alpha: float, beta: float, forces: Any, bilateral: Any) -> None:
+def test_the_wedge_point_has_the_printed_forces(
+    alpha: float, beta: float, forces: Any, bilateral: Any
+) -> None:
     """Waltersberger Ex. 4.2b, to the printed digits."""
     numbers = run("wedge-point", alpha_deg=alpha, beta_deg=beta).numbers
     assert numbers["forces"] == pytest.approx(forces, abs=5e-5)
@@ -169,14 +173,16 @@ def test_table_tips_when_the_load_leaves_the_legs() -> None:
         (0.8, 3.0, [0, 500.191]),
     ],
 )
-def test_all_motions_of_the_wedged_disc(mu: float, ratio: float, accelerations: list[float]) -> None:
+def test_the_wedged_disc_has_all_tabulated_motions(
+    mu: float, ratio: float, accelerations: list[float]
+) -> None:
     """Table from an enumeration of all 2⁸ complementary bases, α = π/4, f = 9.81 N, r = 0.1 m, m = 1 kg."""
     numbers = run("wedged-disc", mu=mu, moment_ratio=ratio).numbers
     assert numbers["accelerations"] == pytest.approx(accelerations, abs=6e-4)
     assert numbers["rest_possible"] == (0 in accelerations)
 
 
-def test_critical_moment_of_the_wedged_disc() -> None:
+def test_the_wedged_disc_has_its_critical_moment() -> None:
     assert run("wedged-disc", mu=0.3).numbers["critical_moment"] == pytest.approx(0.705544, abs=5e-7)
     assert run("wedged-disc", mu=0.5).numbers["critical_moment"] == pytest.approx(1.025391, abs=5e-7)
 
@@ -187,7 +193,7 @@ def test_forces_of_the_self_locking_disc_have_no_upper_bound() -> None:
     assert np.isfinite(run("wedged-disc", mu=0.3, moment_ratio=0.9).numbers["rest_forces_max"]).all()
 
 
-def test_sliding_contact_with_coupled_directions() -> None:
+def test_a_contact_with_coupled_directions_slides_where_one_equation_says() -> None:
     """Full Delassus matrix: the sliding direction as the root of one scalar equation."""
     matrix = np.array([[1.0, 0.3, 0.1], [0.3, 2.0, 0.2], [0.1, 0.2, 3.0]])
     velocity, friction = np.array([-1.0, 2.0, 1.3]), 0.7

@@ -27,7 +27,7 @@ def spring(exponent: float = 1.0, **options: Any) -> SlidingFlow:
     return SlidingFlow(system, CompliantNormal(1e4, 30.0, exponent), (0.0,), (0,))
 
 
-def test_restitution_of_the_flow() -> None:
+def test_the_flow_rebounds_with_the_closed_form_restitution() -> None:
     """One-sided spring and damper without other forces: the rebound is in closed form."""
     motion = spring().advance(State(0.0, np.array([0.5]), np.array([-3.0])), 1.0)
     damping_ratio = 30.0 / (2 * np.sqrt(1e4 * 2.0))
@@ -48,7 +48,7 @@ def test_a_touch_within_one_step_is_found() -> None:
 
 
 @pytest.mark.parametrize("sense", [-1.0, 1.0])
-def test_flow_against_runge_kutta(sense: float) -> None:
+def test_the_flow_is_that_of_runge_and_kutta(sense: float) -> None:
     one = example(1.05, sense)
     alpha, mu = np.pi / 4, 1.05
     normals = np.array([[0.0, 1.0], [np.sin(alpha), -np.cos(alpha)]])
@@ -95,7 +95,7 @@ def test_mirrored_senses_mirror_the_motion() -> None:
     assert left.max(axis=0) == pytest.approx(right.max(axis=0)[::-1], rel=1e-7)
 
 
-def test_printed_numbers() -> None:
+def test_rates_growth_and_switches_are_as_printed() -> None:
     numbers = find("compliant-wedge").run(until=3.0).numbers
     assert numbers["settles_to"] == ["rest", "periodic"]
     assert -np.asarray(numbers["measured_rates"][0]) == pytest.approx([0.195, 0.305], abs=5e-4)
@@ -121,7 +121,7 @@ def test_printed_numbers() -> None:
         {"mu": (0.9,), "mass": 3.0, "radius": 0.3, "stiffness": 1e6, "damping": 20.0, "until": 0.3},
     ],
 )
-def test_other_parameters(changes: dict[str, Any]) -> None:
+def test_checks_hold_for_other_parameters(changes: dict[str, Any]) -> None:
     outcome = find("compliant-wedge").run(**changes)
     assert [check.as_json() for check in outcome.checks if not check.passed] == []
 
@@ -134,7 +134,7 @@ def test_other_parameters(changes: dict[str, Any]) -> None:
         ("wedge-stability", {"mu": 2.5}, "climbs a wall from μ = cot"),
     ],
 )
-def test_refused_parameters(name: str, changes: dict[str, Any], message: str) -> None:
+def test_impossible_parameters_are_refused(name: str, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         find(name).run(**changes)
 
@@ -142,7 +142,7 @@ def test_refused_parameters(name: str, changes: dict[str, Any], message: str) ->
 @pytest.mark.parametrize(
     "changes", [{"mu": 0.4}, {"mu": 0.5, "alpha": 1.2, "moment_ratio": 4.0, "stiffness": 3e7}]
 )
-def test_stability_of_other_wedges(changes: dict[str, Any]) -> None:
+def test_checks_of_stability_hold_for_other_wedges(changes: dict[str, Any]) -> None:
     outcome = find("wedge-stability").run(angles=2, **changes)
     assert [check.as_json() for check in outcome.checks if not check.passed] == []
 
@@ -188,7 +188,7 @@ def test_the_limit_cycle_attracts(sense: float, begin: str) -> None:
 
 
 @pytest.mark.slow
-def test_regularised_over_the_first_half_second() -> None:
+def test_regularised_steps_have_the_published_extrema() -> None:
     """The general scheme with rotation from the touching position: the extrema of the published integration."""
     from klapper.analysis.sampled_motion import extrema
 

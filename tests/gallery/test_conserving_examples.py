@@ -48,7 +48,7 @@ def test_masses_keep_their_energy(method: str) -> None:
     assert outcome.numbers["steps_that_change_energy"] == 0
 
 
-def test_masses_held_by_augmentation() -> None:
+def test_augmentation_holds_the_masses_to_round_off() -> None:
     outcome = run("hyperbola-masses", method="augmented", until=0.1, penalty=1e7)
     assert outcome.numbers["constraint_violation"] < 1e-10
 
@@ -93,7 +93,7 @@ def test_the_spring_between_two_positions_does_exact_work_and_has_its_derivative
         ("central-difference", (False, True, True)),
     ],
 )
-def test_what_a_ring_keeps(scheme: str, kept: tuple[bool, ...]) -> None:
+def test_a_ring_keeps_what_its_scheme_keeps(scheme: str, kept: tuple[bool, ...]) -> None:
     outcome = run("spinning-ring", scheme=scheme, step=0.005, until=0.2, cells=(1, 12))
     keys = ("energy_drift", "momentum_drift", "angular_momentum_drift")
     assert tuple(bool(outcome.numbers[key] < 1e-10) for key in keys) == kept
@@ -102,7 +102,7 @@ def test_what_a_ring_keeps(scheme: str, kept: tuple[bool, ...]) -> None:
 
 
 @pytest.mark.parametrize("material", ["saint-venant-kirchhoff", "mooney-rivlin"])
-def test_rings_of_other_materials(material: str) -> None:
+def test_rings_of_other_materials_keep_their_energy(material: str) -> None:
     outcome = run("spinning-ring", material=material, step=0.02, until=0.2, cells=(1, 12), spin=3.0)
     assert outcome.numbers["energy_drift"] < 1e-11
 
@@ -130,12 +130,12 @@ def test_blocks_that_turn_too_far_in_a_step_are_refused() -> None:
 
 
 @pytest.mark.slow
-def test_ten_thousand_steps_of_a_block() -> None:
+def test_a_block_keeps_everything_over_ten_thousand_steps() -> None:
     outcome = run("tumbling-block", factors=(10.0,), steps=10_000, cells=(2, 1))
     for key in ("energy_drift", "momentum_drift", "angular_momentum_drift"):
         assert outcome.numbers[key][0] < 1e-8
 
 
-def test_orders_of_a_smaller_bend() -> None:
+def test_a_smaller_bend_has_the_same_order() -> None:
     outcome = run("integrator-orders", bend=0.1, steps=(0.02, 0.01))
     assert outcome.numbers["orders"]["energy-momentum"] == pytest.approx(2.0, abs=0.1)

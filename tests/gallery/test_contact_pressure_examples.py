@@ -24,7 +24,7 @@ def passed(outcome) -> bool:
         ("pressure", "confined", (-100.0, -73.9335)),
     ],
 )
-def test_uniform_states_to_the_printed_digits(load, lateral, stress) -> None:
+def test_uniform_states_are_as_printed(load, lateral, stress) -> None:
     found = Uniform.of(load, lateral, 1000.0, 0.4, 100.0)
     np.testing.assert_allclose(found.stress[1:], stress, atol=5e-5)
 
@@ -89,7 +89,7 @@ def test_hertz_pressure_converges_with_the_first_power_of_the_cells(interface: s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("interface", ["nts", "mortar"])
-def test_ironing_with_other_interfaces(interface: str) -> None:
+def test_ironing_passes_its_checks_with_other_interfaces(interface: str) -> None:
     assert passed(ironing(interface=interface, steps=4, cells=(16, 3), travel=0.3))
 
 

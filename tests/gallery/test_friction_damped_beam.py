@@ -43,7 +43,7 @@ def cantilever(count: int) -> tuple[np.ndarray, np.ndarray]:
     return np.array(omega), np.array(shapes)
 
 
-def test_natural_frequencies_of_the_continuous_beam() -> None:
+def test_frequencies_are_those_of_the_continuous_beam() -> None:
     """With the slider held: 1/k + Σ φ² / (ω_j² − ω²) = 0. Shear and rotary inertia lower them by less than 0.2 %."""
     omega, shapes = cantilever(8)
     assert model().frequency(stuck=False) == pytest.approx(omega[0] / (2 * pi), rel=2e-3)
@@ -70,7 +70,7 @@ def test_limits_are_the_linear_beams(stuck: bool, force: float, hertz: float) ->
     assert found == pytest.approx(beam.linear(np.array([hertz]), stuck=stuck)[0], rel=3e-3)
 
 
-def test_other_parameters() -> None:
+def test_checks_hold_for_other_parameters() -> None:
     outcome = find("friction-damped-beam").run(
         forces=(1.0, 3.0), harmonics=5, modes=3, place=0.8, stiffness=8e3, limit=3.0
     )
@@ -79,6 +79,6 @@ def test_other_parameters() -> None:
 
 
 @pytest.mark.parametrize("forces", [(1.0,), (2.0, 1.0)])
-def test_refused_forces(forces: tuple[float, ...]) -> None:
+def test_forces_out_of_order_are_refused(forces: tuple[float, ...]) -> None:
     with pytest.raises(ParameterError, match="rising order"):
         find("friction-damped-beam").run(forces=forces)

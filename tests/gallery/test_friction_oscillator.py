@@ -51,7 +51,9 @@ def integrated_rest(oscillator: Oscillator) -> tuple[float, float]:
     x0=st.floats(-2.0, 2.0),
     v0=st.floats(-2.0, 2.0),
 )
-def test_closed_form(mass: float, stiffness: float, share: float, x0: float, v0: float) -> None:
+def test_the_closed_form_rests_where_an_integration_does(
+    mass: float, stiffness: float, share: float, x0: float, v0: float
+) -> None:
     oscillator = Oscillator(mass, stiffness, share * stiffness, x0, v0)
     edge = min((abs(abs(swing.turn) - oscillator.band) for swing in oscillator.swings), default=1.0)
     if edge < 1e-6 or 0.0 < abs(v0) < 1e-3:
@@ -112,12 +114,12 @@ def test_regularised_friction_rests_within_its_compliance() -> None:
         ({"threshold": 0.0}, "threshold must be a number above 0"),
     ],
 )
-def test_refused_parameters(given: dict[str, Any], words: str) -> None:
+def test_impossible_parameters_are_refused(given: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         find("friction-oscillator").run(**given)
 
 
-def test_figures_of_a_mass_that_never_moves() -> None:
+def test_a_mass_that_never_moves_has_figures_as_well() -> None:
     outcome = find("friction-oscillator").run(x0=0.01, v0=0.0)
     assert outcome.numbers["rest_time"] == 0.0
     assert outcome.numbers["rest_position"] == 0.01

@@ -78,7 +78,9 @@ def test_figures_can_be_drawn_for_other_parameters(name: str, given: dict[str, A
     ],
 )
 @pytest.mark.parametrize("speed", [0.5, 2.0])
-def test_chains_of_the_experiments(types: str, velocities: tuple[float, ...], speed: float) -> None:
+def test_chains_of_balls_leave_as_in_the_experiments(
+    types: str, velocities: tuple[float, ...], speed: float
+) -> None:
     numbers = run("ball-chain", types=types, speed=speed).numbers
     assert numbers["velocities"] == pytest.approx(speed * np.array(velocities), abs=6e-6 * speed)
 
@@ -117,7 +119,7 @@ def test_only_the_sequential_law_sends_the_last_ball_off_alone() -> None:
         (0.0, (1 / 3, 1 / 3, 1 / 3), (1 / 3, 1 / 3, 1 / 3)),
     ],
 )
-def test_row_of_masses(restitution: float, newton: Any, sequential: Any) -> None:
+def test_a_row_of_masses_leaves_as_in_the_thesis(restitution: float, newton: Any, sequential: Any) -> None:
     """Waltersberger Ex. 5.1 and 5.4; equal coefficients make Poisson's law Newton's."""
     numbers = run("mass-row", restitution=(restitution, restitution)).numbers
     assert numbers["velocities_newton"] == pytest.approx(newton, abs=1e-12)
@@ -137,13 +139,13 @@ def test_ring_of_discs_hands_over() -> None:
 @pytest.mark.parametrize(
     ("wall_mass", "after"), [(0.0, 0), (0.5, 0), (1.0, 0), (2.0, 1 / 3), (3.0, 0.5), (9.0, 0.8)]
 )
-def test_fremond_of_the_thesis(wall_mass: float, after: float) -> None:
+def test_fremonds_law_rebounds_as_in_the_thesis(wall_mass: float, after: float) -> None:
     assert run("fremond-impact", wall_mass=wall_mass).numbers["velocity_after"] == pytest.approx(
         after, abs=1e-12
     )
 
 
-def test_two_stops_of_the_thesis() -> None:
+def test_the_elastic_of_two_stops_decides_as_in_the_thesis() -> None:
     """Waltersberger Ex. 1.1c: ⁺v = 1, Λ = (0, 2)."""
     numbers = run("two-stops").numbers
     assert numbers["velocity_after"] == pytest.approx(1.0)

@@ -90,7 +90,7 @@ def test_checks_hold_for_other_parameters(name: str, given: dict[str, Any]) -> N
         ("rocking-block", {"until": 0.1}),
     ],
 )
-def test_figures_of_other_parameters(name: str, given: dict[str, Any]) -> None:
+def test_figures_can_be_drawn_for_other_parameters(name: str, given: dict[str, Any]) -> None:
     assert all(picture.caption for picture in draw(run(name, **given).figures))
 
 
@@ -108,7 +108,7 @@ def test_figures_of_other_parameters(name: str, given: dict[str, Any]) -> None:
         ("rocking-block", {"tilt": 1.0}, "tilt must be a number above 0 and below 1"),
     ],
 )
-def test_refused_parameters(name: str, given: dict[str, Any], words: str) -> None:
+def test_impossible_parameters_are_refused(name: str, given: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         find(name).run(**given)
 
@@ -157,7 +157,7 @@ class TestBouncingBall:
         ]
         assert errors[1] < errors[0] / 20
 
-    def test_closed_form(self) -> None:
+    def test_the_ball_rises_to_the_heights_of_the_closed_form(self) -> None:
         ball = Ball(2.0, 0.5, 10.0)
         fall = sqrt(0.4)
         apex = fall + 0.5 * fall
@@ -242,7 +242,7 @@ class TestNewtonsCradle:
             ("sequential", [0.0, 0.0, 0.0, 0.0, 1.0]),
         ],
     )
-    def test_what_each_law_gives(self, law: str, expected: list[float]) -> None:
+    def test_each_law_sends_the_row_off_with_its_velocities(self, law: str, expected: list[float]) -> None:
         outcome = run("newtons-cradle", law=law, until=0.3)
         assert outcome.numbers["velocities"] == pytest.approx(expected, abs=2e-4)
         assert outcome.numbers["momentum_ratio"] == pytest.approx(1.0, abs=2e-4)
@@ -270,7 +270,7 @@ class TestNewtonsCradle:
 
 
 class TestRockingBlock:
-    def test_slender_formula_of_housner(self) -> None:
+    def test_a_slender_block_falls_in_the_time_of_housner(self) -> None:
         block = Block(0.01, 1.0, 0.6, 1.0, 1.0, 9.81)
         assert block.fall_time(block.first_tilt) == pytest.approx(block.slender_fall_time, rel=1e-4)
         assert block.slender_fall_time == pytest.approx(acosh(1 / 0.4) / block.p, rel=1e-12)
@@ -283,7 +283,7 @@ class TestRockingBlock:
         down = np.flatnonzero(np.diff(np.sign(tilts)))[0]
         assert times[down + 1] == pytest.approx(fall, rel=1e-6)
 
-    def test_energy_ratio_from_angular_momentum(self) -> None:
+    def test_angular_momentum_about_the_corner_gives_the_energy_ratio(self) -> None:
         """About the corner that is hit: J ω' = (J_S + m (a² − b²)) ω, with half height a and half width b."""
         block = Block(0.5, 1.2, 0.5, 1.0, 1.0, 9.81)
         a, b = 0.6, 0.25
@@ -347,7 +347,7 @@ class TestSharedHelper:
         energy[100:, 0] += 1e-6
         assert not ledger_check(replace(good, samples=replace(good.samples, energy=energy))).passed
 
-    def test_figures(self, bounce: Callable[..., Run]) -> None:
+    def test_a_run_with_contacts_draws_forces_states_and_energy(self, bounce: Callable[..., Run]) -> None:
         assert list(run_figures(bounce())) == ["contact-forces", "contact-states", "energy"]
         free = simulate(LinearSystem([1.0], velocity=[1.0]), 0.1, scheme_named("moreau", 0.1))
         assert list(run_figures(free)) == ["energy"]

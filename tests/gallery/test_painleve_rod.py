@@ -27,7 +27,7 @@ def by_hand(rod: Rod, force: float) -> float:
 
 @settings(max_examples=60)
 @given(angle=st.floats(0.05, 1.5), mu=st.floats(0.0, 4.0), turning=st.floats(-8.0, 8.0))
-def test_all_solutions(angle: float, mu: float, turning: float) -> None:
+def test_all_solutions_are_those_by_hand(angle: float, mu: float, turning: float) -> None:
     rod = Rod(1.3, 2.0, mu, angle, turning, 1.0, 9.81)
     b, slope = by_hand(rod, 0.0), by_hand(rod, 1.0) - by_hand(rod, 0.0)
     assert b == pytest.approx(rod.free_acceleration, abs=1e-12)
@@ -39,7 +39,7 @@ def test_all_solutions(angle: float, mu: float, turning: float) -> None:
     np.testing.assert_allclose(rod.forces, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_angles_of_the_paradox() -> None:
+def test_the_paradox_begins_and_ends_where_the_mobility_vanishes() -> None:
     assert paradox_angles(4 / 3 - 1e-9) == []
     low, high = paradox_angles(1.6)
     for angle in (low, high):
@@ -102,7 +102,7 @@ def test_lift_off_follows_gravity() -> None:
     assert outcome.numbers["free_acceleration"] == pytest.approx(b, rel=1e-12)
 
 
-def test_figures_and_refusal() -> None:
+def test_figures_can_be_drawn_and_the_exact_scheme_is_refused() -> None:
     assert all(
         picture.caption for picture in draw(find("painleve-rod").run(angular_speed=9.0, until=0.02).figures)
     )

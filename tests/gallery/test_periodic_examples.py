@@ -14,7 +14,7 @@ def failed(outcome):
     return [str(check) for check in outcome.checks if not check.passed]
 
 
-def test_stop_at_the_rest_position():
+def test_a_stop_at_the_rest_position_doubles_the_period_once():
     # classical period doubling: Shaw and Holmes (1983) have the stop where the spring is relaxed
     outcome = impact_oscillator(
         angular_frequency=2.4,
@@ -46,7 +46,7 @@ def test_units_do_not_matter():
     assert other["impact_velocity"] == pytest.approx(one["impact_velocity"] * 1e-2, rel=1e-8)
 
 
-def test_motion_without_impacts():
+def test_a_motion_without_impacts_has_no_impact_velocity():
     outcome = impact_oscillator(angular_frequency=2.1, angular_frequencies=(2.0, 2.1), simulated=0)
     assert failed(outcome) == []
     assert outcome.numbers["impact_velocity"] == 0.0
@@ -57,7 +57,7 @@ def test_impact_oscillator_refuses_a_range_without_width():
         impact_oscillator(angular_frequencies=(2.0, 1.0))
 
 
-def test_stick_slip_refusals():
+def test_belts_without_stick_slip_are_refused():
     with pytest.raises(ParameterError, match="too fast"):
         stick_slip_cycle(belt_speed=0.6)
     with pytest.raises(ParameterError, match="must fall"):
@@ -66,7 +66,7 @@ def test_stick_slip_refusals():
         stick_slip_cycle(fastest=0.4)
 
 
-def test_friction_that_falls_at_once():
+def test_friction_that_falls_at_once_has_the_closed_form():
     # without damper the cycle has a closed form for v_s → 0, as in belt-oscillator
     sharp = Belt(1.0, 1.0, 10.0, 0.4, 0.2, 1e6, 0.5).sharp
     drag = Drag(1.0, 1.0, 1e-12, 10.0, 0.4, 0.2, 1e-6, 0.5)

@@ -150,7 +150,9 @@ def test_a_tall_box_has_no_stopping_distance() -> None:
 
 @pytest.mark.parametrize("velocity", [(2.0, 0.0, 0.0), (0.5, -1.5, 0.0)])
 @pytest.mark.parametrize("mu", [0.05, 0.9])
-def test_stopping_distance(velocity: tuple[float, float, float], mu: float) -> None:
+def test_a_box_slides_as_far_as_friction_and_speed_say(
+    velocity: tuple[float, float, float], mu: float
+) -> None:
     found = run("tumbling-box", velocity=velocity, mu=mu, until=0.05).numbers["stopping_distance"]
     assert found == pytest.approx((velocity[0] ** 2 + velocity[1] ** 2) / (2 * mu * 9.81), rel=1e-5)
 

@@ -57,7 +57,7 @@ def passed(outcome: Outcome) -> bool:
         (PRINTED_5_14, [(10.0, 10.84), (16.74, 19.44), (19.84, 25.0)], [10.004, 10.844, 19.841]),
     ],
 )
-def test_bands_and_critical_speeds(
+def test_unstable_bands_and_critical_speeds_are_the_published_ones(
     given: dict[str, Any], bands: list[tuple[float, float]], critical: list[float]
 ) -> None:
     outcome = find("rotor-stability").run(**given)
@@ -98,7 +98,7 @@ def test_matrices_of_the_intact_shaft_are_the_limit_of_a_vanishing_delamination(
     )
 
 
-def test_delamination_too_short_for_finite_elements() -> None:
+def test_a_delamination_too_short_for_finite_elements_runs_without_them() -> None:
     """The example runs without that comparison, and has the critical speeds of the intact shaft in each plane."""
     outcome = find("rotor-stability").run(L2=1e-4, modes=6)
     assert outcome.passed and not [check for check in outcome.checks if "finite elements" in check.name]
@@ -121,7 +121,9 @@ def test_sag_of_the_intact_shaft_stands_still() -> None:
 @pytest.mark.parametrize(
     ("shaft", "expected", "lost"), [(SHORT, [2.55e-7, 6.39e-6], 0.08), (LONG, [3.82e-4], 0.01)]
 )
-def test_opening_of_the_steel_shaft(shaft: Shaft, expected: list[float], lost: float) -> None:
+def test_the_steel_shaft_opens_as_in_the_independent_program(
+    shaft: Shaft, expected: list[float], lost: float
+) -> None:
     """At 10 and 50 Hz by 16 modes of the independent program; all modes open a short delamination 7 % wider."""
     speeds = [10.0, 50.0][: len(expected)]
     model, elements = shaft.model(16), shaft.beam.model(None, method="fe")
@@ -183,7 +185,7 @@ def test_wrong_motions_fail_the_checks() -> None:
         assert failed == [expected]
 
 
-def test_figures(resonant: Outcome) -> None:
+def test_every_figure_and_the_film_can_be_drawn(resonant: Outcome) -> None:
     film = resonant.figures["turn"]
     assert isinstance(film, Film)
     stills = {name: drawing for name, drawing in resonant.figures.items() if name != "turn"}
@@ -256,6 +258,6 @@ def test_friction_in_the_joint_is_resolved_by_the_steps() -> None:
         ("rotor-methods", {"speed": 18.0}, "without bound; choose a speed outside"),
     ],
 )
-def test_refused_parameters(name: str, given: dict[str, Any], words: str) -> None:
+def test_impossible_parameters_are_refused(name: str, given: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         find(name).run(**given)

@@ -33,7 +33,9 @@ def test_every_scheme_parameter_has_known_names() -> None:
 
 @pytest.mark.parametrize("scheme", ["event-driven", "exact"])
 @pytest.mark.parametrize("restitution", [0.0, 0.8, 1.0])
-def test_bouncing_ball(scheme: str, restitution: float) -> None:
+def test_the_ball_bounces_at_exact_times_by_every_method_that_locates_events(
+    scheme: str, restitution: float
+) -> None:
     outcome = find("bouncing-ball").run(scheme=scheme, restitution=restitution, step=0.05, until=4.0)
     assert outcome.passed, [check for check in outcome.checks if not check.passed]
     fall = np.sqrt(2.0 / 9.81)
@@ -46,13 +48,13 @@ def test_bouncing_ball(scheme: str, restitution: float) -> None:
 
 @pytest.mark.parametrize("scheme", ["event-driven", "exact", "ordinary"])
 @pytest.mark.parametrize("mu", [0.2, 0.9])
-def test_incline(scheme: str, mu: float) -> None:
+def test_the_incline_passes_its_checks_by_every_method_that_locates_events(scheme: str, mu: float) -> None:
     outcome = find("incline").run(scheme=scheme, mu=mu, step=0.1, until=1.0)
     assert outcome.passed, [check for check in outcome.checks if not check.passed]
 
 
 @pytest.mark.parametrize("scheme", ["event-driven", "exact"])
-def test_impacting_bar(scheme: str) -> None:
+def test_the_bar_passes_its_checks_by_every_method_that_locates_events(scheme: str) -> None:
     outcome = find("impacting-bar").run(scheme=scheme, elements=10)
     assert outcome.passed, [check for check in outcome.checks if not check.passed]
 
@@ -83,7 +85,7 @@ def test_a_method_that_cannot_apply_is_refused(name: str, given: dict[str, Any],
         find(name).run(**given)
 
 
-def test_switching_and_impact_times() -> None:
+def test_a_ball_touches_after_the_time_of_its_fall() -> None:
     """A ball that drops 1 m: touches at √(2/g) and stays."""
     ball = LinearSystem(
         [1.0],

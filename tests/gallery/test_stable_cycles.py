@@ -34,7 +34,7 @@ from klapper.structures.delaminated_beam import DelaminatedBeam
 MEET = 1e-8
 
 
-def test_belt_oscillator():
+def test_the_belt_oscillator_returns_to_its_cycle_at_once():
     belt = Belt(1.0, 1.0, 10.0, 0.4, 0.2, 3.0, 0.5)
     motion = periodic_motion(belt.system(), period=belt.cycle.period, settle=1)
     assert motion.period == pytest.approx(belt.cycle.period, abs=1e-9)
@@ -84,7 +84,7 @@ class Hopping:
         return self.landing(np.array([landed[0], 0.0, landed[1], landed[2]]))[1]
 
 
-def test_mode_coupling():
+def test_beyond_its_limit_the_coupled_mass_returns_to_hopping():
     """Beyond its limit the mass ends up hopping on the belt, without sticking: Newton's method on its return map, the
     exact flow over hundreds of periods from 1 % beside, and one period by the general scheme."""
     one = Slider(0.9, 1.0, 1786.33, 24880.34, 13333.33, *np.radians([150.0, 30.0]), 6.0, 1.0, 50.0, 0.1)
@@ -122,7 +122,7 @@ def test_mode_coupling():
 @pytest.mark.parametrize(
     "pull, shaking, kind", [(0.5, 1.2, "III"), (0.1, 1.5, "IV"), (0.5, 1.6, "V"), (0.5, 3.0, "VI")]
 )
-def test_shaken_incline(pull, shaking, kind):
+def test_the_shaken_incline_returns_to_the_drift_of_its_type(pull, shaking, kind):
     floor = FrictionElement("floor", tangents=[[1.0]], limit=1.0)
     load = Harmonic([shaking], 1.0, phase=-0.5 * np.pi) + np.array([pull])
     system = LinearSystem([1.0], force=load, contacts=[floor], coordinates=["x"])
@@ -133,7 +133,7 @@ def test_shaken_incline(pull, shaking, kind):
 
 
 @pytest.mark.slow
-def test_woodpecker():
+def test_the_woodpecker_returns_to_its_cycle_of_the_published_period():
     motion = periodic_motion(Toy().system(*START), period=0.146, settle=4, drifting=["y"])
     assert motion.period == pytest.approx(0.1460, abs=1e-4)  # Leine, Glocker and van Campen (2001)
     assert [event.kind for event in motion.events].count("impact") == 5
@@ -142,7 +142,7 @@ def test_woodpecker():
 
 
 @pytest.mark.slow
-def test_compliant_wedge():
+def test_the_compliant_wedge_returns_to_its_cycle():
     """The return map polished by Newton's method, and two minutes of the exact flow from beside the cycle."""
     one = Wedge(Disc(1.05, np.pi / 4, -1.5, 9.81, 0.1, 1.0), 1e5, 0.5)
     end = one.attractor(one.pushed(0.01), 200.0)
@@ -172,7 +172,7 @@ def test_compliant_wedge():
 
 
 @pytest.mark.slow
-def test_rotor_clatter_with_six_modes():
+def test_the_clattering_rotor_returns_to_its_cycle():
     model = Shaft(3.0, 1.6, 0.045, 0.04, 0.036, 69e9, 2800.0, 1.0, 1e-5).model(6)
     stepped = settled(model, 5.2, 39, 40.0, 1000)
     _, position, velocity = stepped.run.final
@@ -185,7 +185,7 @@ def test_rotor_clatter_with_six_modes():
 
 
 @pytest.mark.slow
-def test_validity_limit_at_nine_tenths_of_it():
+def test_below_the_validity_limit_the_motion_returns_to_the_linear_answer():
     """No contact changes: the motion that shooting finds is the linear answer, and where a long integration ends."""
     places = (0.15, 0.75, 1.3, 1.85)
     ends = np.unique(np.round(np.concatenate([np.linspace(0.0, 2.0, ELEMENTS + 1), places, [1.0]]), 9))
@@ -202,7 +202,7 @@ def test_validity_limit_at_nine_tenths_of_it():
 
 
 @pytest.mark.slow
-def test_forced_delamination_with_one_point_of_contact():
+def test_the_forced_delamination_returns_to_its_cycle():
     beam = DelaminatedBeam(1.0, 0.6, 0.01, 0.02, 0.0075, 210e9, 7500.0)
     shaken = Shaken(beam, 8, 1, 0.5, 0.0, 10.0, 22.8, 900, 400)
     last = shaken.transient

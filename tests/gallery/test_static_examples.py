@@ -40,13 +40,13 @@ def test_the_elastica_has_no_moment_at_its_end() -> None:
     assert found.y[1, -1] == pytest.approx(0.0, abs=1e-9)
 
 
-def test_a_stronger_load_on_a_thinner_cantilever() -> None:
+def test_elements_that_lock_bend_less_than_the_elastica() -> None:
     outcome = ran("large-cantilever", alpha=9.0, thickness=0.04, elements=(10, 20))
     locked = outcome.numbers["deflection_quad4"]
     assert locked[0] < locked[1] < outcome.numbers["elastica_end"][1]
 
 
-def test_rings_with_pretension_and_other_units() -> None:
+def test_rings_with_pretension_have_the_closed_form_radius_in_any_unit() -> None:
     outcome = ran(
         "cable-inflation", pressure=3e5, radius=0.02, young=2e6, area=1e-2, pretension=50.0, lines=24
     )
@@ -56,7 +56,7 @@ def test_rings_with_pretension_and_other_units() -> None:
 
 
 @pytest.mark.parametrize(("pressure", "pretension"), [(1e5, 0.0), (1e9, 0.0), (1e6, 60.0)])
-def test_rings_blown_up_to_many_times_their_size(pressure: float, pretension: float) -> None:
+def test_rings_can_be_blown_up_to_many_times_their_size(pressure: float, pretension: float) -> None:
     """In one step they would fall into a point."""
     outcome = ran("cable-inflation", pressure=pressure, pretension=pretension, lines=16)
     stretch = np.sqrt(1.0 + 2.0 * (pressure - pretension) / 80.0)

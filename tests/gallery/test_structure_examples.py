@@ -80,7 +80,7 @@ _stopped.terminal = True  # type: ignore[attr-defined]
         RigidRocking((0.05, 0.2), 0.1, 0.02, 9.81, 3.0),
     ],
 )
-def test_closed_form_of_the_rigid_beam(rigid: RigidRocking) -> None:
+def test_the_closed_form_of_the_rigid_beam_is_that_of_an_integration(rigid: RigidRocking) -> None:
     expected = rigid_by_integration(rigid)
     assert [rigid.touch, rigid.first_height, rigid.next_touch] == pytest.approx(expected, rel=1e-8)
 
@@ -100,7 +100,7 @@ def test_wide_stop_lets_no_rigid_beam_rock() -> None:
 
 
 @pytest.mark.parametrize(("modes", "first"), [(3, 6.95e-3), (6, 7.22e-3), (15, 7.37e-3)])
-def test_first_maximum_by_number_of_modes(modes: int, first: float) -> None:
+def test_the_first_maximum_rises_with_the_number_of_modes_as_published(modes: int, first: float) -> None:
     outcome = ran("rocking-beam", modes=modes, until=0.26)
     assert outcome.numbers["first_max_A"] == pytest.approx(first, abs=5e-6)
     assert outcome.numbers["min_gap"] > -4.5e-6
@@ -108,7 +108,7 @@ def test_first_maximum_by_number_of_modes(modes: int, first: float) -> None:
     assert outcome.numbers["frequencies"][: min(modes, 6)] == pytest.approx(frequencies[:modes], rel=1e-4)
 
 
-def test_other_reading_of_the_section() -> None:
+def test_the_other_reading_of_the_section_has_four_times_the_frequencies() -> None:
     outcome = ran("rocking-beam", modes=6, section="20mm", until=0.26, step=5e-5)
     assert outcome.numbers["frequencies"] == pytest.approx(
         [0.0, 0.0, 108.63, 298.62, 583.09, 958.84], rel=1e-4
@@ -171,12 +171,12 @@ def test_massless_boundary_rocks_like_quasi_static_reduction() -> None:
         ({"modes": 1}, "modes must be a whole number at least 2"),
     ],
 )
-def test_refused_parameters_of_the_rocking_beam(given: dict[str, Any], words: str) -> None:
+def test_impossible_parameters_of_the_rocking_beam_are_refused(given: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         find("rocking-beam").run(**given)
 
 
-def test_quasi_static_beam_at_one_step() -> None:
+def test_the_quasi_static_beam_has_the_distances_of_an_independent_program() -> None:
     """Distances of an independent program: 0.089 and 0.17 mm for 4 modes quasi-static and 6 modal, at 1e-4 s."""
     outcome = ran("quasi-static-beam", modes=(4,), modal=(6,), steps=(1e-4,))
     assert outcome.numbers["distances_quasi_static"][0, 0] == pytest.approx(0.089e-3, rel=0.05)
@@ -213,7 +213,7 @@ TABLE = {
 
 @pytest.mark.parametrize(("place", "expected"), TABLE.items())
 @pytest.mark.parametrize("method", ["semi-analytical", "fe"])
-def test_frequencies_of_the_delaminated_beam(
+def test_the_delaminated_beam_has_the_published_frequencies_by_both_methods(
     place: tuple[float, float], expected: tuple[float, ...], method: str
 ) -> None:
     outcome = ran("delaminated-modes", h=place[0], L2=place[1], method=method)
@@ -222,7 +222,7 @@ def test_frequencies_of_the_delaminated_beam(
 
 
 @pytest.mark.parametrize(("length", "first"), [(0.1, 18.98), (0.2, 16.30), (0.4, 13.60), (0.6, 12.46)])
-def test_first_frequency_without_coupling(length: float, first: float) -> None:
+def test_without_coupling_the_first_frequency_is_the_published_one(length: float, first: float) -> None:
     outcome = ran("delaminated-modes", L2=length, coupling=False, count=2)
     assert outcome.numbers["frequencies"][0] == pytest.approx(first, abs=0.005)
     coupled = ran("delaminated-modes", L2=length, count=2)
@@ -235,7 +235,7 @@ def test_short_delamination_has_the_frequencies_of_the_intact_beam() -> None:
     assert outcome.numbers["frequencies"] == pytest.approx(intact(SHAKEN_BEAM, 8), rel=1e-4)
 
 
-def test_delamination_too_short_for_finite_elements() -> None:
+def test_a_delamination_too_short_for_finite_elements_is_left_to_functions() -> None:
     """Functions still do it, and say that nothing was compared; elements are refused, and so are lost mode shapes."""
     outcome = ran("delaminated-modes", L2=1e-4, count=6)
     assert outcome.numbers["frequencies"] == pytest.approx(intact(SHAKEN_BEAM, 6), rel=1e-6)
@@ -254,7 +254,7 @@ def test_frequencies_are_the_same_upside_down() -> None:
     np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
-def test_delamination_that_does_not_fit() -> None:
+def test_a_delamination_that_does_not_fit_is_refused() -> None:
     with pytest.raises(ParameterError, match="L2 and h must fit into the beam"):
         find("delaminated-modes").run(L2=1.2)
 
@@ -272,7 +272,7 @@ def test_forced_delamination_settles_to_one_period() -> None:
     assert ten < 0.01 < eight < 0.06
 
 
-def test_forced_delamination_as_in_the_independent_program() -> None:
+def test_the_forced_delamination_opens_as_in_the_independent_program() -> None:
     """39 points and steps of about 0.05 ms: 2.662 and 2.661 mm with 8 and 11 modes, 2.233 mm, 0.329 m/s."""
     numbers = ran("forced-delamination", modes=(8, 11), contacts=39, steps=900).numbers
     assert numbers["period_ratio"] == 1.0
@@ -291,7 +291,7 @@ def test_steps_of_the_forced_delamination_are_short_enough() -> None:
 
 
 @pytest.mark.slow
-def test_forced_delamination_with_impacts_located() -> None:
+def test_located_impacts_give_the_forced_delamination_the_same_gap() -> None:
     """From the settled motion on, event by event: the same largest gap, and back after one period."""
     from klapper.schemes.piecewise_exact import PiecewiseExact
     from klapper.simulate import simulate
@@ -309,7 +309,7 @@ def test_forced_delamination_with_impacts_located() -> None:
     assert run.gap.min() > -1e-9
 
 
-def test_forced_delamination_is_homogeneous() -> None:
+def test_twice_the_force_moves_the_forced_delamination_twice_as_far() -> None:
     """Contact without friction knows no scale: twice the force, twice the motion."""
     given: dict[str, Any] = {"modes": (6,), "contacts": 9, "steps": 300}
     one, two = (ran("forced-delamination", force=f, **given).numbers for f in (10.0, 20.0))

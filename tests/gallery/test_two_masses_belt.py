@@ -69,7 +69,7 @@ def test_time_stepping_converges() -> None:
     assert find("two-masses-belt").run(scheme="moreau", step=4e-3, until=3.0).passed
 
 
-def test_refused_parameters() -> None:
+def test_steps_and_schemes_that_cannot_be_are_refused() -> None:
     with pytest.raises(ParameterError, match="step must be at least"):
         find("two-masses-belt").run(scheme="moreau", step=1e-9)
     with pytest.raises(ParameterError, match="scheme cannot be regularised here"):

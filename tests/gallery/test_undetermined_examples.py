@@ -21,7 +21,7 @@ def failed(outcome) -> list[str]:
     ],
     ids=["slippery middle", "feet aside"],
 )
-def test_slider_with_other_feet(settings) -> None:
+def test_a_slider_with_other_feet_has_no_unique_motion_either(settings) -> None:
     outcome = three_footed_slider(**settings)
     assert failed(outcome) == []
     assert not outcome.numbers["motion_unique"]
@@ -69,7 +69,7 @@ def test_tables_that_tip_or_stand_at_the_limit_are_refused() -> None:
 
 
 @pytest.mark.parametrize("feet", [3, 8])
-def test_other_numbers_of_feet(feet: int) -> None:
+def test_checks_hold_for_other_numbers_of_feet(feet: int) -> None:
     outcome = many_footed_block(feet=feet, steps=40)
     assert failed(outcome) == []
 

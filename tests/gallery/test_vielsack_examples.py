@@ -33,12 +33,12 @@ def test_checks_hold_for_other_parameters(name: str, parameters: dict[str, Any])
 
 
 @pytest.mark.parametrize("A", [0.2, 1.3])
-def test_figures_of_rest_and_acceleration(A: float) -> None:
+def test_figures_of_rest_and_acceleration_can_be_drawn(A: float) -> None:
     figures = find("vielsack-drift").run(A=A, B=0.3, regularisation="damper").figures
     assert all(picture.png for picture in draw(figures))
 
 
-def test_drift_and_type_by_name() -> None:
+def test_drift_type_and_error_are_the_published_ones() -> None:
     numbers = find("vielsack-drift").run(A=0.9, B=0.11, eps=0.01, regularisation="both").numbers
     assert numbers["motion_type"] == "III"
     assert numbers["drift_coulomb"] == pytest.approx(6.633450e-4, abs=0.5e-9)

@@ -110,7 +110,7 @@ def test_tangential_curvature_follows_the_slip(kind):
         np.testing.assert_allclose(ours[1], theirs[1], rtol=1e-12, atol=1e-12)
 
 
-def test_tangential_curvature_where_the_tangents_switch():
+def test_tangential_curvature_does_not_jump_where_the_tangents_switch():
     """n = (½, ½, 1/√2) and turning: a difference across the switch would see a jump of the basis."""
     model = Spatial()
     ball = model.body("ball", mass=1.0, inertia=0.1, at=(0.5, 0.5, np.sqrt(0.5)))
@@ -231,7 +231,7 @@ def test_a_disc_in_the_middle_of_its_ring_has_all_its_play():
     np.testing.assert_allclose(off, 0.0, atol=1e-15)
 
 
-def test_wedged_disc_gaps():
+def test_the_wedged_disc_has_the_printed_gaps():
     """Waltersberger (5.20)-(5.21): a disc between a wall and an inclined plane, both touched at once."""
     alpha, radius = np.radians(35.0), 0.3
     model = Planar()

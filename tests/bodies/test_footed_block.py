@@ -20,7 +20,7 @@ def systems():
     return [rigid_block(BLOCK, load=load), split_block(BLOCK, LOW, load=load)]
 
 
-def test_the_directions_of_the_block_at_rest() -> None:
+def test_the_block_at_rest_has_the_printed_directions_of_rank_three() -> None:
     """C1: W(0) of (4.3), rank 3."""
     directions = rigid_block(BLOCK).directions(0.0, np.array([0.1, 0.05, 0.0]), BOTH)
     tangential, normal = directions.tangential, directions.normal
@@ -77,7 +77,7 @@ def test_the_coupling_acts_and_reacts() -> None:
         assert moment == pytest.approx(0.0, abs=1e-7)
 
 
-def test_masses_and_static_start_of_the_halves() -> None:
+def test_the_halves_have_the_printed_inertia_sag_and_frequencies() -> None:
     """C4, C5: θ₁ = 0.0133333, recomposition, q_3s = −1.962e-6 and −1.962e-9, locked-in pair 0.1957 N, frequencies."""
     low, high = Halves(BLOCK, LOW), Halves(BLOCK, HIGH)
     assert low.inertia == pytest.approx(0.0133333, abs=5e-8)
@@ -105,7 +105,7 @@ def test_the_static_start_is_an_equilibrium(coupling: Coupling) -> None:
     assert np.abs(system.gaps(0.0, q, BOTH)).max() <= 1e-17
 
 
-def test_closed_forms_of_the_block() -> None:
+def test_the_block_has_the_printed_forces_of_slip_split_and_tipping() -> None:
     """15.1-15.3, 15.5: normal forces, end of equal shares, start of sliding, tipping; the shares of the halves."""
     np.testing.assert_allclose(BLOCK.normal_forces(10.0, -10.0), [73.48, 83.48])
     assert BLOCK.slip_force == pytest.approx(15.696)

@@ -77,13 +77,13 @@ def two_discs(offset):
     return model.build()
 
 
-def test_a_central_elastic_impact():
+def test_a_central_elastic_impact_exchanges_velocities_by_the_masses():
     """v_a = (m_a − m_b)/(m_a + m_b) v, v_b = 2 m_a/(m_a + m_b) v."""
     _, _, v = run_for(two_discs(0.0), 0.05, 1e-3).final
     np.testing.assert_allclose(v, [-1.0, 0.0, 0.0, 1.0, 0.0, 0.0], atol=1e-12)
 
 
-def test_an_oblique_elastic_impact():
+def test_an_oblique_elastic_impact_keeps_energy_and_pushes_along_the_line_of_centres():
     """Momentum and energy are kept; b leaves along the line of centres, whose angle is known to the step's error."""
     run = run_for(two_discs(0.12), 0.05, 2e-4)
     _, _, v = run.final

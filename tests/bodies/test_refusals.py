@@ -28,7 +28,7 @@ def plane():
         ({"angle": None}, "body 'x': angle is None"),
     ],
 )
-def test_planar_bodies(given, said):
+def test_wrong_planar_bodies_are_refused_by_name(given, said):
     with pytest.raises(InvalidModel, match=said):
         Planar().body("x", **{"mass": 1.0, "inertia": 0.1, **given})
 
@@ -44,7 +44,7 @@ def test_planar_bodies(given, said):
         ({"spin": 3.0}, "body 'x': spin has shape"),
     ],
 )
-def test_spatial_bodies(given, said):
+def test_wrong_spatial_bodies_are_refused_by_name(given, said):
     with pytest.raises(InvalidModel, match=said):
         Spatial().body("x", **{"mass": 1.0, "inertia": 0.1, **given})
 
@@ -208,7 +208,7 @@ def test_a_motor_drives_consistent_velocities_and_contradictions_are_named():
         model.build(velocity="consistent")
 
 
-def test_names_of_coordinates():
+def test_coordinates_and_velocities_are_named_after_their_body():
     model = Spatial()
     model.body("top", mass=1.0, inertia=1.0, orientation=turned((1, 0, 0), 0.1))
     model.particle("dust", mass=1.0)

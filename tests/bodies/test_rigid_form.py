@@ -78,7 +78,7 @@ def pairs(form):
 
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("build", [mixed, heap])
-def test_gaps_and_directions_by_the_documented_formulas(build, dimension):
+def test_gaps_and_directions_follow_the_documented_formulas(build, dimension):
     system = build(dimension)
     form = system.rigid_form()
     assert system.why_not_compiled == ""
@@ -123,7 +123,7 @@ def test_gaps_and_directions_by_the_documented_formulas(build, dimension):
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
-def test_masses_and_weight(dimension):
+def test_masses_and_weight_are_those_of_the_system(dimension):
     system = mixed(dimension)
     form = system.rigid_form()
     diagonal = np.diag(system.mass(system.start.position)).reshape(4, -1)
@@ -165,7 +165,7 @@ def with_part(add):
         ),
     ],
 )
-def test_what_the_compiled_loop_does_not_know(add, reason):
+def test_what_the_compiled_loop_does_not_know_is_named(add, reason):
     system = with_part(add)
     assert reason in system.why_not_compiled
     assert system.rigid_form() is None

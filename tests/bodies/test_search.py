@@ -27,7 +27,7 @@ def test_the_search_finds_what_all_pairs_find(dimension, spread, seed):
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
-def test_few_balls(count):
+def test_no_ball_and_one_ball_have_no_pair_and_two_have_one(count):
     a, b = near_pairs(np.zeros((count, 3)), np.ones(count), 0.1)
     assert len(a) == len(b) == count // 2
 
@@ -78,7 +78,7 @@ def heap(dimension):
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
-def test_numbers_names_and_laws_of_found_contacts(dimension):
+def test_found_contacts_have_the_numbers_names_and_laws_of_their_pairs(dimension):
     """Numbers as in RigidForm: k + a·ng + b for balls, k + ng² + p·ng + a for walls."""
     system = heap(dimension)
     q = system.start.position

@@ -73,7 +73,7 @@ def test_forces_between_do_exact_work_and_keep_momentum(dimension: int) -> None:
     )
 
 
-def test_tension_of_a_stretched_line() -> None:
+def test_the_tension_of_a_stretched_line_is_the_closed_form() -> None:
     """N = dV/dl: with E = ½ (λ² − 1), N = (N₀ + EA E) λ; a rotation changes nothing."""
     rope = Cable(
         "rope", polyline([(0, 0), (2, 0)], cells=4), young=50.0, area=0.2, density=1.0, pretension=4.0
@@ -85,7 +85,7 @@ def test_tension_of_a_stretched_line() -> None:
     np.testing.assert_allclose(rope.tension(rope.mesh.nodes), 4.0)
 
 
-def test_mass_and_weight() -> None:
+def test_mass_and_weight_are_density_times_area_times_length() -> None:
     body = cable(3)
     total = 300.0 * np.linspace(0.01, 0.02, 6) @ body.mesh.lengths
     assert body.total_mass == pytest.approx(total)

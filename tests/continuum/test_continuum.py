@@ -127,7 +127,7 @@ def test_a_torque_has_its_moment_and_no_resultant() -> None:
     assert np.sum(place[:, 0] * force[:, 1] - place[:, 1] * force[:, 0]) == pytest.approx(7.0, rel=1e-12)
 
 
-def test_momentum_of_a_rigid_motion() -> None:
+def test_a_rigid_motion_has_the_momentum_of_a_rigid_body() -> None:
     """L = m v, J = m (r × v) + θ ω with the polar inertia of the polygonal ring by its own mass matrix."""
     velocity = rigid_velocity(RING, (0.5, 0.1), 3.0)
     world = Continuum([RING], velocity={"ring": velocity})

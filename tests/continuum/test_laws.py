@@ -69,7 +69,7 @@ def test_plane_strain_is_the_law_of_space_with_no_strain_across() -> None:
 
 
 @pytest.mark.parametrize("d", [2, 3])
-def test_determinant_and_inverse(d: int) -> None:
+def test_determinant_and_inverse_are_those_of_the_matrix(d: int) -> None:
     metric = some_metrics(d)
     matrix = from_strain_like(metric)
     np.testing.assert_allclose(determinant(metric), np.linalg.det(matrix), rtol=1e-12)

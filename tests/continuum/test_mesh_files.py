@@ -91,7 +91,7 @@ def test_what_was_written_comes_back(tmp_path: Path, mesh: Mesh, suffix: str) ->
             assert {*map(tuple, found.surface(name))} == {*map(tuple, mesh.surface(name))}
 
 
-def test_a_file_of_gmsh_with_two_bodies(tmp_path: Path) -> None:
+def test_two_bodies_of_a_gmsh_file_are_read_with_their_surfaces(tmp_path: Path) -> None:
     """Text as Gmsh 4 writes it, in mm: the first square runs clockwise, the seam is common, node 7 is unused."""
     file = tmp_path / "two.msh"
     file.write_text(GMSH)
@@ -130,7 +130,7 @@ def test_cells_that_run_the_wrong_way_are_turned(tmp_path: Path, mesh: Mesh) -> 
         np.testing.assert_array_equal(found.surface_nodes(name), mesh.surface_nodes(name))
 
 
-def test_tetrahedra_and_sets_of_nodes(tmp_path: Path) -> None:
+def test_a_set_of_nodes_becomes_a_surface_that_points_outwards(tmp_path: Path) -> None:
     """A set of nodes of Abaqus becomes a surface whose normals point outwards: ∫ x · n dA = 3 V over all of it."""
     points = [[0, 0, 0], [2, 0, 0], [0, 3, 0], [0, 0, 4]]
     content = meshio.Mesh(

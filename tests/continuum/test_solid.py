@@ -83,7 +83,7 @@ def test_forces_between_do_exact_work_and_have_no_resultant(solid: Solid) -> Non
     np.testing.assert_allclose(slope, (ahead - behind) / (2 * h), rtol=1e-5, atol=1e-5)
 
 
-def test_without_a_change_they_are_the_ordinary_ones() -> None:
+def test_forces_between_equal_configurations_are_the_ordinary_ones() -> None:
     solid = Solid("body", MESHES["quad4"], LAWS[1], density=1.0)
     q = scattered(solid.mesh, 6)
     np.testing.assert_allclose(solid.pull_between(q, q).force, solid.pull(q).force, atol=1e-12)
@@ -106,7 +106,9 @@ def test_between_two_configurations_saint_venant_takes_the_mean_strain() -> None
 
 @pytest.mark.parametrize("element", MESHES)
 @pytest.mark.parametrize("lumped", [False, True])
-def test_mass(element: str, lumped: bool) -> None:
+def test_the_mass_matrix_is_positive_and_has_the_mass_and_inertia_of_the_body(
+    element: str, lumped: bool
+) -> None:
     solid = Solid("body", MESHES[element], LAWS[0], density=7.0, thickness=0.5)
     n, d = solid.mesh.nodes.shape
     matrix = Pattern.of(n * d, [solid.places]).matrix([solid.mass(lumped=lumped)]).toarray()

@@ -59,7 +59,7 @@ def test_prox_minimises(function):
 
 
 @every_function
-def test_fenchel_inversion(function):
+def test_subgradients_of_function_and_conjugate_are_inverse(function):
     """(A.91): y ∈ ∂f(x) ⇔ x ∈ ∂f*(y) ⇔ f(x) + f*(y) = yᵀx; the pair comes from the prox."""
     conjugate = function.conjugate()
     points = draw(function.dimension, 40, seed=3, spread=1.5)
@@ -93,7 +93,7 @@ def test_biconjugate_is_the_function(function):
 
 
 @every_function
-def test_moreau_decomposition_of_functions(function):
+def test_the_prox_of_a_function_and_of_its_conjugate_add_up_to_the_point(function):
     points = draw(function.dimension, 40, seed=8)
     for step in (0.2, 3.0):
         parts = function.prox(points, step) + step * function.conjugate().prox(points / step, 1.0 / step)
@@ -110,7 +110,7 @@ def test_gradient_equals_difference_quotient(function):
     assert np.all(function.in_subdifferential(points, function.gradient(points), 1e-8))
 
 
-def test_conjugate_of_the_spring_potential():
+def test_the_conjugate_of_the_spring_potential_is_that_of_its_force():
     for stiffness in (0.5, 4.0, 1e7):
         forces = draw(1, 20, seed=10)
         expected = forces[:, 0] ** 2 / (2.0 * stiffness)  # (A.92)
@@ -122,7 +122,7 @@ def test_support_function_of_the_ball_is_a_norm():
     assert np.allclose(Indicator(Ball(1.7)).conjugate().value(points), Norm(1.7, 3).value(points))  # (A.87)
 
 
-def test_conjugate_correspondences():
+def test_tilts_shifts_and_weights_have_the_printed_conjugates():
     """(A.90), each against the right-hand side written out."""
     f, w, alpha = Quadratic([[3.0, 1.0], [1.0, 2.0]]), np.array([0.3, -0.8]), 2.5
     star, y = f.conjugate(), draw(2, 30, seed=12)
@@ -211,7 +211,7 @@ def test_envelope_of_a_polygon_keeps_its_corners_as_limit():
     assert np.allclose(f.gradient([1.0, 0.2]), [2.0, 0.0], atol=1e-12)
 
 
-def test_prox_of_a_steep_power_at_the_ends_of_its_range():
+def test_the_prox_of_a_steep_power_holds_at_the_ends_of_its_range():
     f = PowerNorm(1.0, 1.01)
     for length in (0.5, 1.0, 1.5, 1e6):
         x = f.prox([length, 0.0])

@@ -52,7 +52,7 @@ def test_scale_of_a_gradient_does_not_matter():
     assert linearly_independent([[1e-12, 1.0], [1e-12, 0.0]])
 
 
-def test_cones_of_qualified_constraints():
+def test_gradients_at_a_corner_give_the_cones_of_the_orthant():
     """The corner of the orthant, once as constraint gradients and once as a set."""
     tangent, normal = constraint_cones(np.eye(2))
     for direction in draw(2, 60, seed=1):
@@ -60,7 +60,7 @@ def test_cones_of_qualified_constraints():
         assert normal.contains(direction) == Orthant(2).in_normal_cone([0.0, 0.0], direction)
 
 
-def test_cones_on_a_curve():
+def test_on_a_curve_tangents_lie_along_it_and_normals_across():
     """Unit circle as equality at (0, 1): tangents along x, normals along y, both ways."""
     tangent, normal = constraint_cones(np.zeros((2, 0)), [[0.0], [2.0]])
     assert tangent.contains([3.0, 0.0]) and tangent.contains([-3.0, 0.0]) and not tangent.contains([3.0, 0.1])

@@ -100,7 +100,7 @@ def test_stack_of_points_equals_point_by_point(convex_set):
 
 @every_set
 @pytest.mark.parametrize("beta", [0.01, 1.0, 100.0])
-def test_prox_identity(convex_set, beta):
+def test_a_normal_moves_a_point_to_where_the_projection_returns_it(convex_set, beta):
     """y ∈ N_C(x) ⇔ x = prox_C(x + βy) (A.97): left by its definition on members, right by projecting."""
     points = draw(convex_set.dimension, 40, seed=10)
     nearest = convex_set.project(points)
@@ -180,7 +180,7 @@ def test_conjugate_of_the_indicator_of_a_cone_is_the_indicator_of_its_polar(cone
 
 
 @every_cone
-def test_moreau_decomposition(cone):
+def test_projections_on_cone_and_polar_are_orthogonal_and_add_up(cone):
     points = draw(cone.dimension, 40, seed=20)
     along, across = cone.project(points), cone.polar().project(points)
     assert np.allclose(along + across, points, atol=1e-10)
@@ -198,7 +198,7 @@ def test_polar_of_the_polar_is_the_cone(cone):
     [Ball(2.5, 3), Disc(0.3), RegularPolygon(1.4, 8), RegularPolygon(0.7, 6, 0.2), RegularPolygon(0.5, 2)],
     ids=str,
 )
-def test_polar_of_a_set_around_the_origin(convex_set):
+def test_the_polar_holds_the_directions_of_support_one_at_most(convex_set):
     """y ∈ C° ⇔ σ_C(y) ≤ 1."""
     directions = draw(convex_set.dimension, 200, seed=22, spread=1.0)
     value = convex_set.support(directions)
@@ -290,7 +290,7 @@ def test_metric_projection_on_the_ball_equals_a_general_optimiser(dimension):
             assert np.allclose(ball.project(point, metric), found, atol=2e-4)
 
 
-def test_metric_projection_of_the_hard_case_of_the_cone():
+def test_a_tangential_point_is_projected_on_the_cone_by_the_closed_form():
     """z tangential: the multiplier sits at its pole, closed form n = μ|t|/(1 + μ²) for the unit metric."""
     found = SecondOrderCone(0.5).project([0.0, 3.0, 4.0], metric=np.eye(3))
     assert np.allclose(found, [2.0, 0.6, 0.8], atol=1e-14)
@@ -303,7 +303,7 @@ def test_metric_projection_is_the_plastic_impact():
     assert np.allclose(after, [0.75, 0.75], atol=1e-14)
 
 
-def test_cones_of_the_orthant():
+def test_the_cones_of_the_orthant_are_those_of_its_zero_entries():
     """(A.60): N = {λ ≤ 0, λᵀx = 0}, T = {v : x_i = 0 ⇒ v_i ≥ 0}."""
     orthant, rng = Orthant(3), np.random.default_rng(27)
     for _ in range(300):
@@ -324,15 +324,8 @@ def test_normal_cone_of_a_polyhedron_is_generated_by_its_active_normals():
         assert corner.in_normal_cone([0.0, 0.0], direction) == generated.contains(direction)
 
 
-def test_support_of_the_ball():
-    directions = draw(3, 50, seed=29)
-    assert np.allclose(
-        Ball(2.3).support(directions), 2.3 * np.linalg.norm(directions, axis=1), rtol=1e-14
-    )  # (A.87)
-
-
 @pytest.mark.parametrize(("radius", "sides"), [(0.0, 4), (0.0, 2), (1.0, 2)])
-def test_polygon_with_points_on_its_line(radius, sides):
+def test_a_polygon_without_area_projects_on_its_line(radius, sides):
     polygon = RegularPolygon(radius, sides)
     assert polygon.project([5.0, -0.0]).tolist() == [radius, 0.0]
     assert polygon.project([-5.0, 0.0]).tolist() == [-radius, 0.0]
@@ -386,7 +379,7 @@ def test_tolerances_follow_the_scale_of_the_data(scale):
     assert not cone.contains(np.array([10.0, 3.0, 4.001]) * scale)
 
 
-def test_unilateral_law_as_zero_set_of_the_prox_residual():
+def test_the_residual_vanishes_exactly_on_the_unilateral_law():
     """Seiwald (3.5), (2.6): λ - prox_{R+}(λ - r g) = 0 exactly on the corner law."""
     for force in np.linspace(-1.0, 2.0, 13):
         for gap in np.linspace(-1.0, 2.0, 13):
@@ -395,7 +388,7 @@ def test_unilateral_law_as_zero_set_of_the_prox_residual():
             assert (residual < 1e-14) == on_the_graph
 
 
-def test_friction_law_as_zero_set_of_the_prox_residual():
+def test_the_residual_vanishes_exactly_on_the_friction_law():
     """Seiwald (3.7), (2.8) with r_T = 0.5, μ0 = 0.1, λ_N = 3 N."""
     interval = Box([-0.3], [0.3])
     for force in (-0.5, -0.3, -0.1, 0.0, 0.3, 0.4):
@@ -411,7 +404,7 @@ reals = st.floats(-1e6, 1e6, allow_nan=False).filter(lambda x: x == 0.0 or abs(x
 
 @settings(max_examples=60)
 @given(st.lists(reals, min_size=3, max_size=3), st.floats(0.05, 20.0), st.integers(0, 10**6))
-def test_metric_projection_on_the_cone_for_any_data(point, aperture, seed):
+def test_any_metric_projection_on_the_cone_is_optimal(point, aperture, seed):
     half = np.random.default_rng(seed).normal(size=(3, 3))
     metric = half @ half.T + 0.01 * np.eye(3)
     cone, z = SecondOrderCone(aperture), np.array(point)

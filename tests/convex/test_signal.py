@@ -9,7 +9,7 @@ STEP = PiecewiseSignal([0.0, 1.0, 1.0, 2.0], [[0.0], [0.0], [1.0], [1.0]])
 SINE = PiecewiseSignal.from_pieces([0.0, np.pi], [lambda t: np.sin(t)[:, None]], samples=2001)
 
 
-def test_unit_step():
+def test_a_unit_step_has_one_atom_and_the_variation_one():
     assert STEP.atom(1.0).tolist() == [1.0]
     assert STEP.variation() == 1.0
     assert STEP.before(1.0).tolist() == [0.0] and STEP.after(1.0).tolist() == [1.0]
@@ -51,7 +51,7 @@ def test_variation_of_a_curve_is_its_length_to_second_order():
     assert np.allclose(orders, 2.0, atol=0.02)
 
 
-def test_decomposition_into_smooth_and_jump_part():
+def test_a_signal_is_its_smooth_part_plus_its_jumps():
     signal = SINE + STEP
     smooth, jumps = signal.smooth_part(), signal.jump_part()
     assert np.allclose(smooth.values + jumps.values, signal.values, atol=1e-15)
@@ -71,7 +71,7 @@ def test_integral_weighs_atoms_by_the_value_there():
     assert SINE.integral(lambda t: t[:, None]) == pytest.approx(-2.0, rel=1e-5)
 
 
-def test_bouncing_ball():
+def test_the_velocity_of_a_bouncing_ball_jumps_by_a_geometric_series():
     """Kinetic energy lost in the impacts: -½ m Σ (v⁺ + v⁻)(v⁺ - v⁻) with v⁺ = -e v⁻."""
     gravity, restitution, speed, time = 9.81, 0.8, 3.0, 0.0
     breaks, pieces = [0.0], []
@@ -87,7 +87,7 @@ def test_bouncing_ball():
     assert signal.smooth_part().variation() == pytest.approx(gravity * time, rel=1e-12)
 
 
-def test_constant_beyond_the_ends_and_jump_at_the_start():
+def test_a_signal_is_constant_beyond_its_ends_and_may_jump_at_its_start():
     started = PiecewiseSignal([0.0, 0.0, 1.0], [[0.0], [2.0], [2.0]])
     assert started.before(0.0).tolist() == [0.0] and started.after(0.0).tolist() == [2.0]
     assert started.before(-5.0).tolist() == [0.0] and started.after(9.0).tolist() == [2.0]
@@ -95,7 +95,7 @@ def test_constant_beyond_the_ends_and_jump_at_the_start():
     assert PiecewiseSignal([0.0], [[3.0]]).variation() == 0.0
 
 
-def test_sum_of_signals_with_a_common_jump():
+def test_common_jumps_add_up_or_cancel():
     total = STEP + STEP
     assert total.atom(1.0).tolist() == [2.0] and total.variation() == 2.0
     cancelled = STEP + PiecewiseSignal(STEP.times, -STEP.values)

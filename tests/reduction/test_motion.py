@@ -118,7 +118,7 @@ def test_friction_passes_through_attachment_modes():
 
 
 @pytest.mark.parametrize("reduce", [modal, attachment, craig_bampton])
-def test_moving_supports_and_reactions(reduce):
+def test_a_reduced_bar_follows_its_moving_support_and_loads_it_alike(reduce):
     """A free bar moved at its left end by a slow sine: it follows, and the support carries its inertia."""
     free = bar(20, held=False)
     n, frequency, amplitude = free.size, 0.05, 0.3
@@ -200,7 +200,7 @@ def test_the_start_is_kept_as_far_as_the_modes_allow():
     assert np.abs(reduced.basis @ reduced.system.start.position - 0.2 * shape).max() < 1e-3
 
 
-def test_two_masses_by_hand():
+def test_a_touching_end_without_mass_is_the_spring_alone():
     """A mass of 2 kg, a spring of 8 N/m, an end of 1 kg that touches: without its mass it is the spring alone."""
     system = LinearSystem(
         [[2.0, 0.0], [0.0, 1.0]],

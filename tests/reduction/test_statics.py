@@ -54,7 +54,7 @@ def clamped_beam():
 
 @pytest.mark.parametrize("name", STATIC)
 @pytest.mark.parametrize("model", [clamped_beam, lambda: bar(60, force=1.0, stop=0.1)])
-def test_a_structure_at_rest_on_its_stops(name, model):
+def test_a_structure_at_rest_on_its_stops_is_reduced_exactly(name, model):
     system = model()
     position, force = at_rest(system)
     assert np.count_nonzero(force) > 0
@@ -88,7 +88,7 @@ LOST = {
 
 
 @pytest.mark.parametrize("name", LOST)
-def test_the_error_of_every_reduction_in_closed_form(name):
+def test_the_error_of_every_reduction_is_the_closed_form(name):
     """Modes √2 sin ωx, ω = (2i − 1)π/2, of a held bar carry 2 sin² ωx/ω² of its static flexibility x; with its end
     held, too, its frequencies are i/2 instead of (2i − 1)/4."""
     reduce, carried, highest = LOST[name]

@@ -33,7 +33,7 @@ def timoshenko_pinned(section: Section, mode: int, length: float = 1.0) -> float
 
 
 @pytest.mark.parametrize("ends", ENDS)
-def test_euler_bernoulli_frequencies(ends: str) -> None:
+def test_euler_bernoulli_frequencies_are_the_closed_forms(ends: str) -> None:
     supports, coefficients = ENDS[ends]
     beam = Beam(1.0, STEEL, THICK, elements=12, degree=5, theory="euler-bernoulli", supports=supports)
     rigid = 2 if ends == "free" else 0
@@ -96,7 +96,7 @@ def test_high_degree_meets_the_timoshenko_closed_form() -> None:
         (0.02**4 / 12, [108.63, 298.62, 583.09, 958.84, 1423.1]),
     ],
 )
-def test_rocking_beam_frequencies(second_moment: float, printed: list[float]) -> None:
+def test_the_rocking_beam_has_the_printed_frequencies(second_moment: float, printed: list[float]) -> None:
     """Waltersberger Ex. 5.7, both readings of the cross-section."""
     section = Section(area=0.02**2, second_moment=second_moment, shear_area=0.02**2 / 1.2)
     frequencies = Beam(1.0, STEEL, section, elements=40, degree=3).frequencies(2 + len(printed))
@@ -123,7 +123,7 @@ def test_cantilever_under_end_load_is_exact(theory: str, degree: int) -> None:
 
 
 @pytest.mark.parametrize("theory", ["timoshenko", "euler-bernoulli"])
-def test_uniform_load_between_pins(theory: str) -> None:
+def test_a_uniform_load_between_pins_bends_by_the_closed_form(theory: str) -> None:
     degree = 3 if theory == "timoshenko" else 4
     ends = {0.0: "pinned", 1.0: "pinned"}
     beam = Beam(1.0, STEEL, THICK, elements=2, degree=degree, theory=theory, supports=ends)  # type: ignore[arg-type]
@@ -135,7 +135,7 @@ def test_uniform_load_between_pins(theory: str) -> None:
     np.testing.assert_allclose(beam.rows(x, "shear") @ q, 1000 * (x - 0.5), atol=1e-5)
 
 
-def test_patch_of_constant_curvature_on_uneven_elements() -> None:
+def test_constant_curvature_is_exact_on_uneven_elements() -> None:
     beam = Beam(1.0, STEEL, THICK, elements=[0.0, 0.07, 0.4, 0.45, 1.0], degree=2, supports={0.0: "clamped"})
     q = beam.with_point_load(1.0, 50.0, "rotation").deflection()
     x = np.linspace(0, 1, 23)
@@ -173,7 +173,7 @@ def test_supports_may_lie_inside_elements() -> None:
     assert inside.frequencies(1)[0] == pytest.approx(timoshenko_pinned(THICK, 2), rel=1e-5)
 
 
-def test_partial_line_load_and_its_resultant() -> None:
+def test_a_partial_line_load_has_its_resultant_and_moment() -> None:
     beam = Beam(1.0, STEEL, THICK, elements=3)
     loaded = beam.with_line_load(lambda x: 6 * x, start=0.15, end=0.62)
     lift, turn = beam.position(1.0), beam.position(lambda x: x)
@@ -244,7 +244,7 @@ def test_wrong_beams_are_refused(build, message: str) -> None:  # type: ignore[n
         build()
 
 
-def test_sections() -> None:
+def test_sections_have_the_torsion_constants_of_saint_venant() -> None:
     square = Section.rectangle(0.02, 0.02)
     assert square.torsion_constant == pytest.approx(0.140577 * 0.02**4, rel=1e-5)  # Saint-Venant
     thin = Section.rectangle(0.1, 0.001)
@@ -265,7 +265,7 @@ def test_bar_frequencies_converge_with_twice_the_degree() -> None:
     np.testing.assert_allclose(free.frequencies(3), [0.0, 2500.0, 5000.0], rtol=1e-8)
 
 
-def test_bar_under_its_own_weight() -> None:
+def test_a_bar_stretches_under_its_own_weight_by_the_closed_form() -> None:
     steel = Material(young=200e9, density=8000.0)
     bar = Bar(2.0, steel, 1e-4, elements=3, degree=2, fixed=[0.0])
     q = bar.with_line_load(9.81 * 8000 * 1e-4).deflection()

@@ -32,7 +32,7 @@ TABLE = {
 
 
 @pytest.mark.parametrize(("depth", "split"), TABLE)
-def test_published_frequencies_by_both_methods(depth: float, split: float) -> None:
+def test_both_methods_have_the_published_frequencies(depth: float, split: float) -> None:
     """Waltersberger Ex. 5.9 ff.; semi-analytical and finite elements agree to 0.05 %."""
     exact = beam(split, depth).frequencies(11, plane="1-3")
     elements = beam(split, depth).frequencies(11, plane="1-3", method="fe")
@@ -67,14 +67,14 @@ def clamped_lamina(thickness: float, split: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("width", [0.01, 0.02])
-def test_plane_of_the_delamination_in_closed_form(width: float) -> None:
+def test_in_the_plane_of_the_delamination_laminae_bend_alike_or_against_each_other(width: float) -> None:
     """Both laminae bend alike with the intact beam, or against each other between clamped tips."""
     common, relative = simply_supported(width, 6), clamped_lamina(width, 0.6)
     expected = np.sort(np.concatenate([common, relative]))[:8]
     np.testing.assert_allclose(beam(width=width).frequencies(8, plane="2-3"), expected, rtol=1e-11)
 
 
-def test_breathing_of_a_mid_plane_delamination() -> None:
+def test_a_mid_plane_delamination_breathes_like_a_clamped_lamina() -> None:
     """Sixth mode at L₂ = 0.2: a clamped lamina, 679.9 Hz; the intact parts do not move."""
     model = beam(0.2, 0.005).model(6, plane="1-3")
     assert model.frequencies[5] == pytest.approx(clamped_lamina(0.005, 0.2)[0], rel=1e-11)
@@ -102,7 +102,7 @@ PAIRS = [
 
 @pytest.mark.parametrize(("whole", "lamina"), PAIRS)
 @pytest.mark.parametrize("apart", [0.0, 1e-9, 1e-8, 4.6e-8, 1e-7, 1e-5])
-def test_double_and_nearly_double_frequencies(whole: int, lamina: int, apart: float) -> None:
+def test_double_and_nearly_double_frequencies_are_all_found(whole: int, lamina: int, apart: float) -> None:
     """A clamped frequency of the laminae on or beside one of the whole beam: both found, with orthogonal modes."""
     split = clamped_number(lamina) / (whole * np.pi) * (1 + apart)
     count = whole + lamina + 2
@@ -135,7 +135,7 @@ def test_short_segments_do_not_drown_the_beam(split: float, end: float, right: b
     np.testing.assert_allclose(found, simply_supported(0.01, 8), rtol=1e-10)
 
 
-def test_end_segments_of_a_delamination_over_nearly_all_the_length() -> None:
+def test_tiny_end_segments_clamp_the_relative_motion() -> None:
     """Both intact parts are a micrometre: as good as clamped in their relative motion, simply supported together."""
     split = 1 - 2e-6
     expected = np.sort(np.concatenate([simply_supported(0.01, 6), clamped_lamina(0.01, split)]))[:6]
@@ -154,7 +154,7 @@ def test_a_short_delamination_adds_rotary_inertia(split: float) -> None:
 
 
 @pytest.mark.parametrize("split", [1e-6, 1e-4, 1e-3])
-def test_count_of_a_beam_with_a_short_delamination(split: float) -> None:
+def test_a_short_delamination_leaves_the_number_of_frequencies_of_the_intact_beam(split: float) -> None:
     """As many as the intact beam has: bending in both planes, and waves lengthwise between the held ends."""
     length_wise = 0.5 * np.sqrt(YOUNG / DENSITY) * np.arange(1, 6)
     both_planes = np.sort(
@@ -202,7 +202,7 @@ def test_elements_are_refused_before_rounding_spoils_them() -> None:
         beam(1e-4).frequencies(1, method="fe")
 
 
-def test_mirrored_delamination() -> None:
+def test_a_mirrored_delamination_has_the_same_frequencies() -> None:
     first, second = (beam(0.45, depth).frequencies(20) for depth in (0.003, 0.007))
     np.testing.assert_allclose(first, second, rtol=1e-11)
 
@@ -240,7 +240,7 @@ def negative_pivots(matrix: object) -> int:
     return int(np.count_nonzero(factors.U.diagonal() < 0.0))
 
 
-def test_all_frequencies_below_700_hz() -> None:
+def test_both_methods_count_six_frequencies_below_700_hz() -> None:
     """B24 as stated: the count of the finite elements below 700 Hz, the breathing mode at 679.9 Hz among them."""
     model = beam(0.2, 0.005).model(40, plane="1-3", method="fe")
     assert (
@@ -273,7 +273,7 @@ def test_modes_are_orthogonal_in_mass_and_strain_energy(split: float) -> None:
 
 
 @pytest.mark.parametrize("method", ["semi-analytical", "fe"])
-def test_transition_at_the_tips(method: str) -> None:
+def test_displacements_and_slopes_are_continuous_at_the_tips(method: str) -> None:
     """Displacements and slopes are continuous, and laminae follow a turning tip lengthwise, (5.143)–(5.146)."""
     model = beam(centre=0.45).model(12, method=method)
     for intact, end, start in ((1, 1.0, 0.0), (4, 0.0, 1.0)):

@@ -61,7 +61,7 @@ def test_ritz_matrices_are_those_of_the_finite_elements(both) -> None:
         np.testing.assert_allclose((second.T * sign).T, first, atol=1e-4 * np.abs(first).max(), err_msg=name)
 
 
-def test_structure_of_the_ritz_matrices(both) -> None:
+def test_ritz_matrices_are_exactly_symmetric_or_skew(both) -> None:
     """B27."""
     rotor = both[0].rotor
     for symmetric in (rotor.external_damping, rotor.centrifugal):
@@ -87,7 +87,7 @@ def test_the_beam_is_balanced_as_a_whole() -> None:
 
 
 @pytest.mark.parametrize("method", ["semi-analytical", "fe"])
-def test_weights_of_the_contacts(method: str) -> None:
+def test_weight_functions_give_the_gap_or_its_means(method: str) -> None:
     """∫ h_i = 1, (3.12): boxes give means, Dirac functions the gap itself, hats a mean weighted to the middle."""
     model = beam().model(12, method=method)
     points, weights = np.polynomial.legendre.leggauss(200)
@@ -104,7 +104,7 @@ def test_weights_of_the_contacts(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["semi-analytical", "fe"])
-def test_friction_patches(method: str) -> None:
+def test_friction_patches_slide_by_the_mean_and_are_pressed_by_their_contacts(method: str) -> None:
     """Means of the sliding velocity, without the factor L₂ of (5.159), and limits from contacts that press on them."""
     model = beam(delamination=0.4).model(14, method=method)
     parts = model.contacts(4, weight="box", friction=0.3, patches=2)
@@ -130,7 +130,7 @@ def test_touching_surfaces_do_not_slide_at_the_tips() -> None:
         model.slip_rows([0.5], slip="line")
 
 
-def test_static_sag_of_the_full_elements() -> None:
+def test_full_elements_sag_like_a_simply_supported_beam() -> None:
     """At rest the intact parts of a short delamination sag like a simply supported beam, 5 ν g L⁴/(384 E I)."""
     model = beam(delamination=0.02, width=0.01).model(None, method="fe")
     structure = model.rotor.structure(0.0)
@@ -139,7 +139,7 @@ def test_static_sag_of_the_full_elements() -> None:
     assert sag == pytest.approx(closed, rel=1e-4)
 
 
-def test_forced_at_rest() -> None:
+def test_at_rest_the_load_is_that_of_the_row_and_nothing_gyroscopic_acts() -> None:
     """Waltersberger Ex. 5.10: 10 N in the middle of beam 1; the load is that of the row."""
     model = beam(width=0.02).model(11, plane="1-3", damping_external=0.5)
     push = model.row(1, 0.5, 1)
@@ -179,7 +179,7 @@ def test_six_modes_do_not_close_the_middle(clatter) -> None:
     assert lowest.min() < 1e-5
 
 
-def test_the_system_of_a_beam_in_one_call() -> None:
+def test_one_call_gives_the_system_of_model_and_contacts() -> None:
     system = beam().system(5.0, damping_external=1.0, alpha2=1e-5, modes=8, contacts=5)
     model = beam().model(8, damping_external=1.0, alpha2=1e-5)
     other = model.system(5.0, model.contacts(5))

@@ -31,7 +31,7 @@ def portal(base: str) -> Frame:
     )
 
 
-def test_clamped_portal_under_sway() -> None:
+def test_a_clamped_portal_sways_as_tabulated() -> None:
     """Kleinlogel: M_A = −(H h/2)(3k + 1)/(6k + 1), M_B = (H h/2) 3k/(6k + 1), k = (I_b/h_b)/(I_c/l) = h/l."""
     frame, force, height, k = portal("clamped"), 1000.0, 3.0, 0.75
     q = frame.with_point_load("B", "x", force).deflection()
@@ -44,7 +44,7 @@ def test_clamped_portal_under_sway() -> None:
     assert np.abs(shears).sum() == pytest.approx(force, rel=1e-5)
 
 
-def test_pinned_portal_under_sway() -> None:
+def test_a_pinned_portal_carries_sway_at_its_corners_only() -> None:
     frame, force = portal("pinned"), 1000.0
     q = frame.with_point_load("B", "x", force).deflection()
     assert frame.row(("left", 3.0), "moment") @ q == pytest.approx(force * 3.0 / 2, rel=1e-5)
@@ -124,7 +124,7 @@ def _translation(frame: Frame, joints: dict, direction: tuple) -> np.ndarray:  #
     return shapes @ np.linalg.lstsq(rows @ shapes, wanted, rcond=None)[0]
 
 
-def test_lateral_bending_and_torsion_of_a_space_cantilever() -> None:
+def test_a_space_cantilever_bends_and_twists_by_the_closed_forms() -> None:
     frame = Frame(
         {"A": (0, 0, 0), "B": (2, 0, 0)},
         {"arm": Member("A", "B", STEEL, BOX, theory="euler-bernoulli")},

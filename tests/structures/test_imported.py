@@ -109,7 +109,7 @@ def test_all_formats_give_the_same_structure(write, tmp_path: Path) -> None:  # 
     np.testing.assert_allclose(structure.row(25, 1), [0, 0, 1, 0])
 
 
-def test_units_keep_the_physics() -> None:
+def test_units_do_not_change_frequencies_and_deflections() -> None:
     """A steel cantilever written in t, mm, s (N, MPa) has the frequencies and deflections of the one in SI units."""
 
     def cantilever(length: float, young: float, density: float, edge: float) -> Frame:
@@ -152,7 +152,7 @@ def _inner_dofs(frame: Frame) -> list[tuple[int, int]]:
 
 @settings(max_examples=20)
 @given(st.sampled_from(["t, mm, s", "g, cm, ms", "slug, ft, s", "kg, m, s"]), st.integers(0, 10**6))
-def test_conversion_keeps_energy(units: str, seed: int) -> None:
+def test_conversion_of_units_keeps_the_energy(units: str, seed: int) -> None:
     random = np.random.default_rng(seed)
     factor = random.standard_normal((4, 4))
     matrix = sparse.csr_array(factor @ factor.T)
@@ -180,7 +180,7 @@ def test_supports_marked_by_abaqus_are_held(tmp_path: Path) -> None:
     np.testing.assert_allclose(structure.row(10, (1.0, 1.0)), [1, 0, 0])
 
 
-def test_node_by_node_matrices_and_damping(tmp_path: Path) -> None:
+def test_coordinates_are_numbered_node_by_node_and_held_ones_left_out(tmp_path: Path) -> None:
     paths = write_numpy(tmp_path)
     np.save(tmp_path / "d.npy", 0.1 * K)
     structure = ImportedStructure.read(
@@ -201,7 +201,7 @@ def two_nodes() -> ImportedStructure:
     return ImportedStructure(M, K, dofs=DOFS, nodes={10: (0.0, 0.0), 25: (3000.0, 4000.0)}, units="kg, mm, s")
 
 
-def test_contact_pairs_by_node() -> None:
+def test_a_pair_of_nodes_has_its_normal_gap_and_tangents() -> None:
     structure = two_nodes()
     contact = structure.contact("pair", 25, 10, normal=(3.0, 4.0), friction=0.2, restitution=0.5)
     np.testing.assert_allclose(contact.normal, [-0.6, -0.8, 0.6, 0.8])
@@ -226,7 +226,7 @@ def test_contact_in_space_has_two_directions_across() -> None:
     np.testing.assert_allclose(directions @ directions.T, np.eye(3), atol=1e-14)
 
 
-def test_pair_tables(tmp_path: Path) -> None:
+def test_a_table_of_pairs_gives_contacts_by_name(tmp_path: Path) -> None:
     table = tmp_path / "pairs.csv"
     table.write_text(
         "name, first, second, nx, ny, nz, gap\n# joint\nleft, 25, 10, 0, 1, 0, 0.002\nfloor, 10,, 1, 0, 0, 0.5\n"
@@ -239,7 +239,7 @@ def test_pair_tables(tmp_path: Path) -> None:
     assert float(same[0].gap.value(0.0)) == pytest.approx(4.0)
 
 
-def test_large_tables_with_titles_and_old_exponents(tmp_path: Path) -> None:
+def test_titles_old_exponents_and_compressed_files_are_read(tmp_path: Path) -> None:
     table = tmp_path / "nodes.inp"
     table.write_text("*NODE\n1, 0., 1.5D+01, 0.\n 2, 1., 2., 3.\n")
     nodes = read_nodes(table)
@@ -301,7 +301,7 @@ def test_objects_in_numpy_files_are_not_executed(tmp_path: Path) -> None:
         (lambda path: two_nodes().contacts(path), "", "holds no contact pairs"),
     ],
 )
-def test_errors_of_tables(tmp_path: Path, read, text: str, message: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_wrong_table_is_refused_with_the_reason(tmp_path: Path, read, text: str, message: str) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "table.csv"
     path.write_text(text)
     with pytest.raises(InvalidModel, match=message):

@@ -71,7 +71,7 @@ def test_line_load_does_the_work_of_the_multipliers(weights: str) -> None:
         )
 
 
-def test_line_load_of_a_history_at_chosen_points() -> None:
+def test_the_line_load_of_a_history_is_that_of_every_time() -> None:
     line = LineContact(W, 0.0, 1.0, count=2, weights="box")
     history = np.array([[1.0, 2.0, 0.0], [0.0, 4.0, 6.0]])
     np.testing.assert_allclose(line.line_load(history, [0.1, 0.9]), [[2.0, 4.0, 0.0], [0.0, 8.0, 12.0]])
@@ -79,7 +79,7 @@ def test_line_load_of_a_history_at_chosen_points() -> None:
         LineContact(W, 0.0, 1.0, count=2).line_load([1.0, 1.0])
 
 
-def test_stop_above_profile_and_moving_stop() -> None:
+def test_a_gap_is_the_mean_of_the_profile_plus_the_motion_of_the_stop() -> None:
     line = LineContact(-W, 0.0, 1.0, weights="box", count=2, gap=lambda x: x, motion=Harmonic(0.1, 3.0))
     lift = BEAM.position(1.0)
     for contact, mean in zip(line.contacts, (0.25, 0.75), strict=True):
@@ -172,7 +172,7 @@ def test_wrong_line_contacts_are_refused(options: dict, message: str) -> None:  
         LineContact(W, 0.1, 0.9, **options)
 
 
-def test_lines_combine() -> None:
+def test_lines_add_scale_and_stand_side_by_side() -> None:
     other = Beam(1.0, STEEL, THIN, elements=7, degree=4).line("rotation")
     x = np.array([0.05, 0.5])
     np.testing.assert_allclose((W + other.scaled(-2.0)).at(x), W.at(x) - 2 * other.at(x))

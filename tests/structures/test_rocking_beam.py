@@ -34,7 +34,7 @@ def rocking(modes: int, points: int, step: float, until: float):  # type: ignore
 
 
 @pytest.mark.parametrize(("modes", "height"), [(3, 6.95), (6, 7.22), (10, 7.32), (15, 7.37)])
-def test_first_rise_of_a(modes: int, height: float) -> None:
+def test_the_end_a_rises_to_the_printed_heights(modes: int, height: float) -> None:
     time, w = rocking(modes, points=25, step=2e-5, until=0.25)
     touch = time[np.argmax(w[:, 1] <= 1e-6)]
     assert touch == pytest.approx(0.0975, abs=5e-4)
@@ -42,7 +42,7 @@ def test_first_rise_of_a(modes: int, height: float) -> None:
     assert w.min() > -5e-6  # penetration of the velocity level, h v
 
 
-def test_rigid_limit() -> None:
+def test_two_modes_rock_like_a_rigid_bar() -> None:
     """Two modes, contact at A and B only: ω⁺/ω⁻ = (L²/12 − d²)/(L²/12 + d²), heights fall by its square."""
     d, inertia = 0.1, 1 / 12
     ratio = (inertia - d**2) / (inertia + d**2)

@@ -36,7 +36,7 @@ def turn(angle: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("time", [0.0, 0.37, 1.9])
-def test_newtons_law_in_the_frame_that_stands_still(time: float) -> None:
+def test_newtons_law_holds_in_the_frame_that_stands_still(time: float) -> None:
     """For any motion q(t): R[M q̈ − f] of the turning frame is M p̈ + D_a ṗ − M g + R(D_in q̇ + K q), p = R (q + e)."""
     structure, drag, away = example()
     speed, gravity = 0.8, np.array([-9.81, 2.5])
@@ -62,7 +62,7 @@ def test_newtons_law_in_the_frame_that_stands_still(time: float) -> None:
     np.testing.assert_allclose(turn(omega * time) @ turning, standing, rtol=1e-6, atol=1e-5)
 
 
-def test_symmetries_of_the_matrices() -> None:
+def test_gyroscopic_and_circulatory_matrices_are_skew_and_the_centrifugal_one_not_negative() -> None:
     structure, drag, away = example()
     rotor = rotating(structure, PAIRS, translation=ALONG, eccentricity=away, external_damping=drag)
     basis = np.random.default_rng(1).standard_normal((5, 3))
@@ -115,7 +115,7 @@ def test_material_damping_is_proportional_to_the_elastic_stiffness() -> None:
         ({"external_damping": np.ones((2, 2))}, "external_damping has shape"),
     ],
 )
-def test_refused(change: dict, words: str) -> None:
+def test_wrong_pairs_translations_and_matrices_are_refused(change: dict, words: str) -> None:
     structure, _, _ = example()
     with pytest.raises(InvalidModel, match=words):
         rotating(structure, **({"pairs": PAIRS} | change))
@@ -127,7 +127,7 @@ def test_a_rotor_does_not_rotate_twice() -> None:
         rotating(rotating(structure, PAIRS).structure(2.0), PAIRS)
 
 
-def test_a_frame_as_rotor() -> None:
+def test_a_frame_turns_as_a_simply_supported_shaft() -> None:
     """A shaft of the frame's beam elements, pinned: frequencies and sag of the simply supported beam in both planes."""
     section = Section.rectangle(height=0.01, width=0.02)
     shaft = Member(

@@ -24,7 +24,7 @@ def test_the_page_can_be_followed(capsys: pytest.CaptureFixture[str]) -> None:
     assert told.rstrip().splitlines()[-1].startswith("kept")
 
 
-def test_the_pictures_are_there() -> None:
+def test_the_pictures_of_the_page_exist() -> None:
     named = re.findall(r"\]\((images/[^)]+)\)", PAGE.read_text(encoding="utf-8"))
     assert named
     assert [name for name in named if not (PAGE.parent / name).exists()] == []

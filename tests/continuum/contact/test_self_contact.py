@@ -58,7 +58,7 @@ def test_ends_of_an_open_ring_meet_and_do_not_pass(clap) -> None:
     assert gaps(world, run).min() >= -1e-9
 
 
-def test_without_the_interface_they_would(clap) -> None:
+def test_without_the_interface_the_ends_pass_through_each_other(clap) -> None:
     world, start = clap[0], clap[0].start
     free = Continuum(
         [Solid("ring", world.bodies[0].mesh, LAW, density=1.0)],
@@ -103,7 +103,7 @@ def test_the_inside_of_a_ring_presses_against_itself(pinched) -> None:
     np.testing.assert_allclose(held[:2] + held[2:], 0.0, atol=1e-9 * np.abs(held).max())
 
 
-def test_it_is_the_half_ring_on_a_wall(pinched) -> None:
+def test_a_pinched_ring_is_the_half_ring_on_a_wall(pinched) -> None:
     """By symmetry; what a node of the wall carries is shared by the two that meet there.
 
     Where nodes meet nodes, forces lean as a facet beside them does, and differ by the square of its slope.

@@ -96,7 +96,7 @@ def _open_forces(run: Run, system: System, scheme: Scheme) -> dict[str, Any]:
         )
         if verdict is not None and verdict.changes:
             found[f"forces {moment}"] = f"{verdict} ({samples.time[k]:.6g} s)"
-    if scheme.compliant_contacts or getattr(system, "singular_mass", False):
+    if scheme.compliant_contacts or system.singular_mass:
         return found  # forces follow from deformations
     return found | summary(
         forces_by_state(

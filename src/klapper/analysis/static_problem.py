@@ -174,7 +174,7 @@ class StaticProblem:
     @property
     def _affine(self) -> bool:
         """Whether directions of constraints do not change."""
-        return getattr(self.system, "affine_constraints", False)
+        return self.system.affine_constraints
 
     @cached_property
     def _unbalanced(self) -> np.ndarray:

@@ -36,7 +36,7 @@ def _answers(system: System, until: float, most: int) -> Iterator[Any]:
         system.potential(q),
         system.potential(aside),
     )
-    compliance = getattr(system, "compliance", None)
+    compliance = system.compliance
     yield np.zeros(0) if compliance is None else compliance
     for speed in (0.0, 0.01, 0.3, 10.0):
         laws = system.contacts.laws(which, np.full(len(which), speed))

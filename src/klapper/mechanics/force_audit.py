@@ -15,6 +15,7 @@ import numpy as np
 from klapper.complementarity import ComplementarityError
 from klapper.complementarity.selection import ForceSet
 from klapper.contact_states import IMPACT
+from klapper.counting import counted
 from klapper.mechanics.force_sets import closed_forces
 from klapper.mechanics.system import System
 
@@ -51,7 +52,7 @@ class StateForces:
             if who:
                 more = f" and {len(who) - _SHOWN} more" if len(who) > _SHOWN else ""
                 parts.append(f"{', '.join(who[:_SHOWN])}{more} {_WORDS[number]}")
-        return f"{'; '.join(parts) or 'no contact loaded'} (at {self.time:.4g} s, {self.samples} samples)"
+        return f"{'; '.join(parts) or 'no contact loaded'} (at {self.time:.4g} s, {counted(self.samples, 'sample')})"
 
     @cached_property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
@@ -117,7 +118,7 @@ def forces_by_state(
     (s, p) [N s] since the sample before; ``state`` (s, m) at the sample. States with impacts are left out: they have
     impulses and no forces.
     """
-    if state.size > _MOST_ENTRIES or len(time) < 2 or getattr(system, "compliance", None) is not None:
+    if state.size > _MOST_ENTRIES or len(time) < 2 or system.compliance is not None:
         return []
     found = []
     for k, count in _places(time, state):

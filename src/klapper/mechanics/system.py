@@ -18,6 +18,7 @@ import scipy.sparse as sparse
 from klapper.mechanics.contact_table import ContactTable
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.picture import Picture
+from klapper.mechanics.rigid_form import RigidForm
 
 Matrix = Any  # ndarray or scipy sparse array
 
@@ -109,6 +110,10 @@ class System(Protocol):
     11. Calls do not change the system, and the same arguments give the same bits.
     12. ``picture(until)`` is what the system looks like, with given motions up to the time ``until`` [s]. Without an
         override None: there is nothing to be seen.
+    13. What is special is said: ``compliance`` (m, m) [m/N] of contacts that give way; ``affine_constraints``, whether
+        J_B never changes; ``singular_mass``, whether coordinates without mass follow the others by
+        ``carried_velocity(v)``; ``search_margin`` [m], the gap from which on ``near`` may leave out a contact;
+        ``rigid_form()``, if all of it is rigid bodies with standard contacts. Without an override: nothing.
 
     A ball of 1 kg over a floor, in as few lines as the contract allows:
 
@@ -138,6 +143,8 @@ class System(Protocol):
     velocities: tuple[str, ...]
     contacts: ContactTable
     constraints: tuple[str, ...]
+    compliance: Any = None
+    affine_constraints: bool = False
 
     def mass(self, q: np.ndarray) -> Matrix: ...
 
@@ -189,6 +196,20 @@ class System(Protocol):
         return float(v @ self.force(t, q, v)), 0.0
 
     def picture(self, until: float = 0.0) -> Picture | None:
+        return None
+
+    @property
+    def singular_mass(self) -> bool:
+        return False
+
+    def carried_velocity(self, v: np.ndarray) -> np.ndarray:
+        return v
+
+    @property
+    def search_margin(self) -> float:
+        return np.inf
+
+    def rigid_form(self) -> RigidForm | None:
         return None
 
 

@@ -53,7 +53,7 @@ class ConstraintStep:
     ) -> None:
         self.system, self.t0, self.t1, self.before, self.how = system, t0, t1, before, how
         self.count = len(system.constraints)
-        self.affine = bool(getattr(system, "affine_constraints", False)) or self.count == 0
+        self.affine = system.affine_constraints or self.count == 0
         self.value_at_start = system.constraint_residuals(t1, before)
         parts: Any = getattr(system, "constraint_parts", (None,) * self.count)
         self._invariants = [getattr(part, "invariants", None) for part in parts]

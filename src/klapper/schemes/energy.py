@@ -88,7 +88,7 @@ def spring_energy(system: System, contact: np.ndarray, impulse: np.ndarray, dura
 
     ``impulse`` (k, 1 + d) [N s] of the numbers (k,) ``contact``
     """
-    compliance = getattr(system, "compliance", None)
+    compliance = system.compliance
     if compliance is None or not len(contact):
         return 0.0
     force = impulse[:, 0] / duration

@@ -201,7 +201,7 @@ class _OneStep:
     def done(self) -> Step:
         found = self._augmented()
         q1, held = found.equations.split(found.x)
-        v1 = self._carried((2.0 / self.h) * (q1 - self.q0) - self.v0)
+        v1 = self.system.carried_velocity((2.0 / self.h) * (q1 - self.q0) - self.v0)
         multipliers = held[: self.p] if self.springs is None else self.springs.multipliers(q1)
         notes = dict(found.notes)
         work = 0.0
@@ -225,11 +225,6 @@ class _OneStep:
             memory=np.append(multipliers, [self.before.memory[-2], float(found.rounds)]),  # next step, rounds
         )
         return Step(after, contact, impulse, state, self.h * multipliers, found.residual, notes)
-
-    def _carried(self, velocity: np.ndarray) -> np.ndarray:
-        """Where a system has coordinates without inertia, it says how they move along."""
-        own = getattr(self.system, "carried_velocity", None)
-        return velocity if own is None else own(velocity)
 
     @property
     def _momentum_update(self) -> bool:

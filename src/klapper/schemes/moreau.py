@@ -107,7 +107,7 @@ class Moreau(AccurateSteps):
                 raise InvalidModel(
                     f"contact '{worst}' has restitution, which has no meaning with level='position'; use 'velocity'."
                 )
-        elif getattr(system, "compliance", None) is not None:
+        elif system.compliance is not None:
             raise InvalidModel(
                 f"'{system.name}' has contact compliance, which acts on gaps: use Moreau(level='position')."
             )

@@ -161,7 +161,7 @@ class MoreauStep:
         if rows.tangential.shape[1]:
             rate = self.directions.tangential_rate.reshape(rows.scale.shape) * rows.scale
             velocity[rows.tangential.ravel()] += rate.ravel()
-        compliance = getattr(self.system, "compliance", None)
+        compliance = self.system.compliance
         if compliance is not None:
             compliance = compliance[np.ix_(self.contact, self.contact)] / (self.scheme.theta * self.h**2)
         quiet = np.all(velocity[rows.normal[has]] >= 0.0) and rows.tangential.shape[1] == 0
@@ -250,7 +250,7 @@ class MoreauStep:
 
     def _soft(self, rows: ContactRows, response: Any) -> np.ndarray:
         """Contacts whose compliance counts (k,)."""
-        compliance = getattr(self.system, "compliance", None)
+        compliance = self.system.compliance
         if compliance is None:
             return self.soft
         own = np.asarray(sparse.csc_array(rows.columns).multiply(response).sum(axis=0)).ravel()

@@ -150,7 +150,7 @@ class NestedProx(EqualSteps):
             )
         if system.constraints:
             raise InvalidModel(f"'{system.name}' has the constraint '{system.constraints[0]}'; use Moreau.")
-        if getattr(system, "compliance", None) is not None:
+        if system.compliance is not None:
             raise InvalidModel(f"'{system.name}' has contact compliance; use Moreau(level='position').")
         if np.any(laws.restitution > 0.0):
             worst = system.contacts.name(int(np.argmax(laws.restitution)))

@@ -226,7 +226,7 @@ class _OneStep:
         if springs is not None:
             matrix = matrix - springs
         directions = system.constraint_directions(self.t1, q)[0]
-        if self.p and not getattr(system, "affine_constraints", False):
+        if self.p and not system.affine_constraints:
             matrix = matrix - direction_slope(
                 lambda at: system.constraint_directions(self.t1, at)[0], q, x[self.n :]
             )

@@ -72,7 +72,7 @@ class PhaseStep:
 
     def _search_limit(self) -> float:
         """Duration [s] in which no two parts come closer by more than some margins of a search for contacts."""
-        margin = float(getattr(self.system, "search_margin", np.inf))
+        margin = self.system.search_margin
         if not np.isfinite(margin):
             return np.inf
         way = 0.5 * LOOKS * margin / 4.0  # of each of the two

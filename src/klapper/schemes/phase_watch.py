@@ -74,7 +74,7 @@ class PhaseWatch:
         """Contacts (k,) worth looking at anywhere in the flow; ``q`` (2, nq) at its ends."""
         system, flow = self.equations.system, self.flow
         near = np.union1d(system.near(flow.start, q[0]), system.near(flow.end, q[1]))
-        if np.isfinite(getattr(system, "search_margin", np.inf)):
+        if np.isfinite(system.search_margin):
             times = np.linspace(flow.start, flow.end, LOOKS + 1)[1:-1]
             looks = [system.near(t, at) for t, at in zip(times, flow.states(times)[0], strict=True)]
             near = np.unique(np.concatenate([near, *looks]))

@@ -92,7 +92,7 @@ class Phased(Scheme):
         require_rule(self.selection)
 
     def init(self, system: System) -> Snapshot:
-        if getattr(system, "compliance", None) is not None:
+        if system.compliance is not None:
             raise InvalidModel(
                 f"'{system.name}' has contact compliance, which acts on gaps, while {self.name} takes contacts as "
                 f"rigid: use Moreau(theta=1, level='position')."

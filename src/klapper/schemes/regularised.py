@@ -98,7 +98,7 @@ class Regularised(Scheme):
                 number(getattr(self, name), name, f"numbers above 0, in {unit}", above=0.0)
 
     def init(self, system: System) -> Snapshot:
-        if getattr(system, "compliance", None) is not None:
+        if system.compliance is not None:
             raise InvalidModel(
                 f"'{system.name}' has contact compliance of its own; use Moreau(level='position') for it, or leave the "
                 f"compliance out and give it as the normal law of Regularised."

@@ -20,7 +20,7 @@ def stretch_for(
         return None if obstacle(system) else LinearStretch(system, step, theta, tolerance, level)
     if level != "velocity":
         return None
-    form = system.rigid_form() if hasattr(system, "rigid_form") else None
+    form = system.rigid_form()
     if form is not None:
         from klapper.schemes.rigid_stretch import RigidStretch
 

@@ -109,7 +109,7 @@ def test_json_is_alone_on_standard_output_even_if_the_example_prints() -> None:
     assert "chatter" in result.stderr
 
 
-def test_json_into_a_file(tmp_path: Path) -> None:
+def test_json_goes_into_a_file_and_numbers_to_the_terminal(tmp_path: Path) -> None:
     file = tmp_path / "result.json"
     result = klapper("run", "fake-lever", "--json", str(file))
     assert result.exit_code == 0
@@ -180,7 +180,7 @@ def test_a_wrong_request_gets_one_sentence_and_status_2(words: list[str], part: 
         (["show", __file__], "is no result of a run"),
     ],
 )
-def test_a_wrong_request_in_a_real_process(words: list[str], part: str) -> None:
+def test_a_real_process_answers_a_wrong_request_in_one_sentence(words: list[str], part: str) -> None:
     result = process(*words)
     assert result.returncode == 2
     assert part in result.stderr
@@ -234,7 +234,7 @@ def test_an_ascii_terminal_is_no_reason_to_fail() -> None:
     assert result.returncode == 0, result.stderr
 
 
-def test_version_and_help() -> None:
+def test_version_and_commands_are_told() -> None:
     from klapper import __version__
 
     assert process("--version").stdout == f"klapper {__version__}\n"

@@ -74,7 +74,7 @@ def test_version_is_the_same_everywhere() -> None:
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/solvers.md"])
-def test_snippets_run(name: str, fakes: object) -> None:
+def test_snippets_of_a_document_run_each_by_itself(name: str, fakes: object) -> None:
     snippets = re.findall(r"^```python\n(.*?)^```", (ROOT / name).read_text(encoding="utf-8"), re.M | re.S)
     assert snippets
     for snippet in snippets:

@@ -147,7 +147,9 @@ def run_case(name: str, folder: str | None = None, *, share: float = 1.0) -> Run
     ("name", "kills"),
     [("chain", 10), ("pendulum", 10), ("adaptive", 6), ("layers", 8), ("adaptive layers", 5), ("modal", 8)],
 )
-def test_killed_at_random_moments(name: str, kills: int, tmp_path: Path) -> None:
+def test_a_run_killed_at_random_moments_ends_as_if_it_never_was(
+    name: str, kills: int, tmp_path: Path
+) -> None:
     done = subprocess.run(
         [sys.executable, __file__, name, str(tmp_path), str(kills)],
         capture_output=True,

@@ -79,7 +79,7 @@ def test_control_c_keeps_what_there_is(every: int) -> None:
         )
 
 
-def test_control_c_in_the_very_first_step() -> None:
+def test_control_c_in_the_very_first_step_keeps_the_start() -> None:
     force = Trouble(-1, interrupt)
     system = force.system()
     force.when = force.calls + 1
@@ -223,7 +223,7 @@ def test_wrong_arguments_are_refused_in_one_sentence(changed: dict[str, Any], wo
     assert str(caught.value).endswith(".")
 
 
-def test_start_at_another_time() -> None:
+def test_a_run_may_start_at_another_time() -> None:
     late = LinearSystem([1.0], stiffness=[9.0], force=Harmonic([2.0], 3.5), position=[0.3], time=4.0)
     run = simulate(late, 5.0, Moreau(1e-3))
     assert (run.time[0], run.time[-1]) == (4.0, pytest.approx(5.0))
@@ -288,7 +288,7 @@ def test_progress_is_shown_on_a_terminal(
     assert capsys.readouterr().out == ""
 
 
-def test_no_progress_without_a_terminal(
+def test_without_a_terminal_no_progress_is_shown(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(klapper.progress, "_MOMENT", 0.0)
@@ -332,7 +332,7 @@ def test_energy_gain_of_newtons_law_is_told() -> None:
     assert run.ledger.impact[-1] == pytest.approx(-gain, abs=1e-12)
 
 
-def test_a_run_without_contacts_and_without_motion() -> None:
+def test_a_run_without_contacts_and_without_motion_is_complete() -> None:
     run = simulate(LinearSystem([1.0, 2.0]), 1.0, Moreau(0.1))
     assert np.all(run.position == 0.0)
     assert run.about["status"] == "complete"

@@ -49,7 +49,7 @@ def test_friction_residual_of_no_answer_is_infinite() -> None:
     assert measure.friction_residual(delassus, offset, friction, np.full_like(forces, np.nan)) == np.inf
 
 
-def test_contact_states_of_the_three_contacts() -> None:
+def test_contact_states_are_shares_of_all_contacts() -> None:
     delassus, offset, friction, forces = _three_contacts()
     pile = problems.SpherePile(delassus, offset, friction, sparse.csr_array((9, 6)), 1)
     states = measure.contact_states(pile, forces)
@@ -73,7 +73,7 @@ def test_peak_memory_sees_a_large_array() -> None:
     assert 0.8 * size < peak < 1.5 * size
 
 
-def test_growth_exponent_of_powers() -> None:
+def test_the_growth_exponent_of_a_power_is_the_power() -> None:
     sizes = np.array([1.0, 10.0, 100.0])
     assert measure.growth_exponent(sizes, 3.0 * sizes) == pytest.approx(1.0)
     assert measure.growth_exponent(sizes, 3.0 * sizes**2) == pytest.approx(2.0)

@@ -45,7 +45,7 @@ def test_sphere_pile_has_the_asked_contacts_and_a_semidefinite_delassus_matrix(c
     assert np.all((pile.friction >= 0.3) & (pile.friction <= 0.6))
 
 
-def test_delassus_diagonal_of_a_sphere_on_the_plane() -> None:
+def test_a_sphere_on_the_plane_yields_three_and_a_half_times_as_much_along_it() -> None:
     """Sphere on a plane: 1/m along the normal, 1/m + r²/(2/5 m r²) = 7/2 m⁻¹ along the tangents."""
     radius, density = 0.05, 2500.0
     pile = problems.sphere_pile(np.random.default_rng(4), 30, radius=radius, density=density)

@@ -8,7 +8,7 @@ from benchmarks.studies.measurements import MapCost
 from benchmarks.studies.run import PAGE, on_paper
 
 
-def test_what_a_thousand_million_points_need() -> None:
+def test_needs_of_a_thousand_million_points_follow_from_those_of_one() -> None:
     """Points of 36 µs in the study and 26 µs in a worker, 125 bytes on disk and 640 in memory."""
     paper = on_paper(MapCost(36e-6, 26e-6, 125.0, 640.0, 70.0), parts=100)
     assert paper["hours"] == pytest.approx(26e3 / 3600)

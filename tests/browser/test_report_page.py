@@ -173,7 +173,7 @@ def test_dragging_zooms_all_plots_over_time(open_page: Callable[..., Any], ball_
     assert float(fields[1].get_property("value")) == 1.5
 
 
-def test_coordinates_are_chosen(open_page: Callable[..., Any], block_page: Path) -> None:
+def test_a_reader_chooses_coordinates_and_directions(open_page: Callable[..., Any], block_page: Path) -> None:
     page = open_page(block_page)
 
     def legend() -> list[str]:  # in one go, as it may be drawn anew meanwhile
@@ -205,7 +205,7 @@ def test_the_phase_portrait_turns_to_another_coordinate(
     assert point_at(page, canvas, 200, 90).startswith("block y ")
 
 
-def test_the_data_are_downloaded(open_page: Callable[..., Any], block_page: Path) -> None:
+def test_the_downloaded_data_are_those_of_the_run(open_page: Callable[..., Any], block_page: Path) -> None:
     page = open_page(block_page)
     button = page.find_element(By.ID, "download")
     page.execute_script("arguments[0].scrollIntoView({block: 'center'})", button)

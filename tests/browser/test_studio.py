@@ -113,7 +113,7 @@ def store_balls(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_first_hour_of_a_newcomer(page: Page) -> None:
+def test_a_newcomer_begins_runs_cancels_and_compares(page: Page) -> None:
     """Begin, run, watch, cancel; change one parameter, run twice, compare the two runs."""
     page.go()
     page.find("p", "No run yet")

@@ -14,7 +14,7 @@ def lines(text: str) -> int:
 
 
 @pytest.mark.parametrize(("text", "most"), [(BALL, 8), (BEAM, 12), (RINGS, 20)])
-def test_it_is_short(text: str, most: int) -> None:
+def test_the_first_lines_are_few(text: str, most: int) -> None:
     assert lines(text) <= most
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 
-def test_what_implicit_euler_takes_from_a_free_vibration() -> None:
+def test_implicit_euler_takes_the_energy_of_the_changes_of_a_step() -> None:
     """theory/time_stepping.md: ½ Δv·M Δv + ½ Δq·K Δq per step."""
     generator = np.random.default_rng(1)
     half = generator.normal(size=(2, 3, 3))
@@ -20,13 +20,13 @@ def test_what_implicit_euler_takes_from_a_free_vibration() -> None:
     assert energy(q, v) - energy(moved, after) == pytest.approx(taken, rel=1e-12)
 
 
-def test_the_damping_of_implicit_euler() -> None:
+def test_implicit_euler_damps_by_half_omega_h() -> None:
     """theory/time_stepping.md: a damping ratio of ω h / 2 for small ω h."""
     growth = np.abs(np.linalg.eigvals(np.linalg.inv([[1.0, -1e-3], [1e-3, 1.0]]))).max()
     assert -np.log(growth) / 1e-3 == pytest.approx(0.5e-3, rel=1e-5)
 
 
-def test_the_resonance_of_a_rotor_with_gravity() -> None:
+def test_a_rotor_is_in_resonance_with_gravity_at_the_printed_speed() -> None:
     """theory/rotors.md: det(−Ω² + iΩ ΩG + K_stat) vanishes at Ω² = ω₁² ω₂² / (2 (ω₁² + ω₂²))."""
     first, second = 30.0, 47.0
     speed = first * second / np.sqrt(2.0 * (first**2 + second**2))
@@ -41,7 +41,7 @@ def test_the_resonance_of_a_rotor_with_gravity() -> None:
     assert abs(np.linalg.det(dynamic)) < 1e-9 * first**2 * second**2
 
 
-def test_frequencies_of_sliding_in_a_compliant_wedge() -> None:
+def test_sliding_in_a_compliant_wedge_has_the_printed_frequencies() -> None:
     """theory/regularisation.md: ω² = c/m (1 ± √(cos²α − μ² sin²α)), from the directions of both walls."""
     angle, friction, stiffness, mass = 0.7, 0.4, 1e5, 2.0
     normals = np.array([[0.0, 1.0], [np.sin(angle), -np.cos(angle)]])
@@ -56,7 +56,7 @@ def test_frequencies_of_sliding_in_a_compliant_wedge() -> None:
     np.testing.assert_allclose(found, stiffness / mass * np.array([1.0 - root, 1.0 + root]), rtol=1e-12)
 
 
-def test_the_gap_of_a_node_over_a_segment_and_its_gradient() -> None:
+def test_the_gradient_of_the_gap_over_a_segment_is_its_normal_with_shares() -> None:
     """theory/large_strains.md: g = det(a, x − y₁)/|a|, ∇g = (n, −(1 − ξ) n, −ξ n)."""
     points = np.array([0.3, 0.8, -0.2, 0.1, 1.1, 0.4])
 

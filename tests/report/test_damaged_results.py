@@ -202,5 +202,7 @@ def test_damage_is_told_in_one_sentence(fuzz: Callable[..., None], tmp_path: Pat
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("fuzz", "count"), list(zip(FUZZERS, (2200, 1600, 1200, 500), strict=True)))
-def test_thousands_of_damaged_results(fuzz: Callable[..., None], count: int, tmp_path: Path) -> None:
+def test_thousands_of_damaged_results_are_told_in_one_sentence(
+    fuzz: Callable[..., None], count: int, tmp_path: Path
+) -> None:
     fuzz(tmp_path, count, seed=11)

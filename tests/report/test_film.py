@@ -89,6 +89,6 @@ def test_a_page_holds_the_film_and_a_still_for_readers_who_want_no_motion(tmp_pa
         ({"frames": 3, "interval": 0.001}, "allowed are numbers from 0.02 s on"),
     ],
 )
-def test_refused_films(given: dict[str, float], words: str) -> None:
+def test_films_that_cannot_be_seen_are_refused(given: dict[str, float], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         Film(sweep, **given)  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ RECORD = Record("table", {}, {"force": 25.0}, [], {})
 PICTURE = Picture("forces", "Forces", b"<svg/>", b"png")
 
 
-def test_the_files_of_a_run(tmp_path: Path) -> None:
+def test_a_result_is_stored_with_its_page_and_its_figures(tmp_path: Path) -> None:
     page = store(tmp_path / "a" / "b", RECORD, About(), [PICTURE])
     assert page == tmp_path / "a" / "b" / "report.html"
     assert sorted(os.listdir(page.parent)) == ["forces.png", "forces.svg", "report.html", "result.json"]

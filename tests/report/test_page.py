@@ -56,7 +56,7 @@ def lever_page(fakes: dict[str, Any]) -> Structure:
     return parsed(page(entry.record({}, outcome), entry.introduction({}, outcome), pictures))
 
 
-def test_it_holds_everything(lever_page: Structure) -> None:
+def test_it_tells_source_checks_numbers_audit_and_figures(lever_page: Structure) -> None:
     for text in (
         "Lever <&>: one force balances another",
         "Source: Archimedes",

@@ -77,7 +77,9 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_figures_of_the_gallery_by_one_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_command_writes_the_figures_of_the_gallery(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([str(tmp_path / "out"), "four-legged-table", "disc-ring", "--format", "svg"]) == 0
     files = sorted((tmp_path / "out").rglob("*.svg"))
     assert {file.parent.name for file in files} == {"four-legged-table", "disc-ring"}

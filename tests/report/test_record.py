@@ -64,7 +64,7 @@ RECORD = Record(
         (Path("a/b"), "a/b"),
     ],
 )
-def test_plain(value: Any, stored: Any) -> None:
+def test_every_value_becomes_plain_json(value: Any, stored: Any) -> None:
     assert plain(value) == stored
     json.dumps(plain(value), allow_nan=False)
 

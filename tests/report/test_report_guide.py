@@ -10,7 +10,7 @@ from report.page_reader import Page
 GUIDE = Path(__file__).parents[2] / "docs" / "report.md"
 
 
-def test_the_snippets_run(
+def test_the_snippets_of_the_page_write_the_report_that_it_promises(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

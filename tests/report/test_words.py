@@ -26,24 +26,24 @@ from klapper.report.words import brief, deviation, expectation, verdict
         ([], "[]"),
     ],
 )
-def test_brief(value: Any, text: str) -> None:
+def test_a_value_is_told_in_few_words(value: Any, text: str) -> None:
     assert brief(value) == text
 
 
-def test_expectations() -> None:
+def test_expected_values_and_bounds_are_told_with_their_signs() -> None:
     assert expectation({"expected": 2.0}) == "2"
     assert expectation({"expected": {"at_least": 0.0, "at_most": 1.0}}) == "≥ 0 and ≤ 1"
     assert expectation({"expected": {"a": 1}}) == "(a 1)"
 
 
-def test_deviation_is_the_largest() -> None:
+def test_the_largest_deviation_is_told() -> None:
     assert deviation({"value": [1.0, 2.0], "expected": [1.5, 2.0]}) == "0.5"
     assert deviation({"value": [1.0, 2.0], "expected": 0}) == "2"
     assert deviation({"value": "a", "expected": "a"}) == ""
     assert deviation({"value": 1.0, "expected": {"at_most": 2.0}}) == ""
 
 
-def test_verdicts() -> None:
+def test_the_verdict_counts_passed_checks_and_names_failed_ones() -> None:
     good, bad = {"name": "good", "passed": True}, {"name": "bad", "passed": False}
     assert verdict([]) == "No check applies to these parameters."
     assert verdict([good]) == "The check passed."

@@ -29,7 +29,7 @@ def test_text_has_one_line_for_each_reference() -> None:
     )
 
 
-def test_bibtex_entries() -> None:
+def test_bibtex_entries_have_their_kind_authors_and_pages() -> None:
     text = with_citations("waltersberger2007", "jourdan1998").citation(bibtex=True)
     assert text.startswith("@phdthesis{waltersberger2007,\n  author = {Waltersberger, B.},\n")
     assert "author = {Jourdan, F. and Alart, P. and Jean, M.}" in text
@@ -58,7 +58,7 @@ def test_every_reference_is_complete(key: str) -> None:
     assert text.count("  ") == 0
 
 
-def test_nothing_to_cite_and_unknown_keys() -> None:
+def test_nothing_to_cite_is_empty_and_an_unknown_key_is_told_with_the_nearest() -> None:
     assert with_citations().citation() == ""
     with pytest.raises(
         ResultsError, match=r"There is no reference 'moreau1987': the nearest of .* 'moreau1988'"

@@ -30,7 +30,7 @@ def test_every_array_has_its_labels_and_units() -> None:
     assert data.sel(time=0.5, method="nearest").position.shape == (2,)
 
 
-def test_contacts_by_number_and_no_contacts() -> None:
+def test_contacts_by_number_have_their_own_arrays_and_none_is_a_size_of_zero() -> None:
     data = logged_by_number(bouncing_ball()).to_xarray()
     assert data.loaded_contact.dims == ("loaded",)
     assert data.loaded_impulse.dims == ("loaded", "direction")

@@ -10,7 +10,7 @@ from klapper.schemes.regularised import Regularised
 from klapper.simulate import simulate
 
 
-def test_statistics_of_a_mass_that_oscillates_on_its_contact():
+def test_a_mass_that_oscillates_on_its_contact_penetrates_by_twice_its_weight_over_stiffness():
     """Dropped from zero onto a spring without damping: g = −(mg/c)(1 − cos ωt), always inside."""
     mass = LinearSystem(
         [1.0],

@@ -171,7 +171,7 @@ def test_a_long_run_is_drawn_with_few_points_and_all_its_impacts() -> None:
     assert len(run.plot.phase("ball y").axes[0].lines[0].get_xdata()) <= 5000
 
 
-def test_many_contacts_and_contacts_by_number() -> None:
+def test_many_contacts_and_contacts_by_number_are_drawn() -> None:
     run = run_of_states(np.random.default_rng(0).integers(0, 4, (60, 12)), tangential=2)
     for asked in (run, logged_by_number(run)):
         for kind in ("gaps", "forces", "states"):

@@ -117,7 +117,7 @@ def test_impulses_and_weight_change_the_momentum() -> None:
     assert run.impulse[1:, 0, 0] - 2.0 * GRAVITY * np.diff(run.time) == pytest.approx(change, abs=1e-11)
 
 
-def test_friction_force_and_the_moment_of_sticking() -> None:
+def test_friction_is_its_coefficient_times_the_weight_until_the_block_sticks() -> None:
     run = braked_block(mass=3.0, speed=2.0, friction=0.3)
     force = run.forces[:, 0]
     stop = 2.0 / (0.3 * GRAVITY)
@@ -149,7 +149,7 @@ def test_two_samples_at_the_same_time_have_no_force() -> None:
     assert force[3] == run.impulse[3, 0, 0]
 
 
-def test_columns_by_name() -> None:
+def test_columns_are_found_by_their_names() -> None:
     run = braked_block()
     np.testing.assert_array_equal(run.coordinate("block x"), run.position[:, 0])
     np.testing.assert_array_equal(run.speed("block y"), run.velocity[:, 1])

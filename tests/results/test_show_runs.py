@@ -52,7 +52,7 @@ def test_states_are_shares_of_time(tmp_path: Path) -> None:
     assert stick == pytest.approx(100 * (1 - stop), abs=0.3)
 
 
-def test_json_of_a_run(tmp_path: Path) -> None:
+def test_the_json_of_a_run_has_its_impacts_energy_and_coordinates(tmp_path: Path) -> None:
     run = bouncing_ball(mass=2.0, restitution=0.8)
     file = run.save(tmp_path / "run.h5")
     result = klapper("show", str(file), "--json", "-")

@@ -79,7 +79,7 @@ def test_an_unfinished_folder_reads_as_an_interrupted_run(tmp_path: Path) -> Non
     assert same(part.samples, run.samples[:251])
 
 
-def test_nothing_to_resume(tmp_path: Path) -> None:
+def test_a_new_folder_has_nothing_to_resume(tmp_path: Path) -> None:
     run = bouncing_ball(count=11)
     with PartStore(tmp_path / "new" / "folder") as store:
         assert store.finished("one") is None

@@ -103,7 +103,7 @@ def test_shapes_are_calls_of_a_body(shape: str) -> None:
     agree(table_of(PLANAR["shape"]).tables[shape], getattr(bodies.body.PlanarBody, shape), "body")
 
 
-def test_other_tables_are_constructors() -> None:
+def test_tables_of_the_other_models_have_the_options_of_their_constructors() -> None:
     agree(table_of(LINEAR["contact"]), mechanics.Contact)
     agree(table_of(LINEAR["friction_element"]), mechanics.FrictionElement)
     agree(table_of(LINEAR["constraint"]), mechanics.Constraint)

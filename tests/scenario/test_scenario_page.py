@@ -54,11 +54,11 @@ def test_the_example_of_the_gallery_runs(folder: Path) -> None:
     assert result.exit_code == 0, result.output
 
 
-def test_the_snippets_run(folder: Path) -> None:
+def test_the_snippets_of_the_page_run(folder: Path) -> None:
     for snippet in blocks("python"):
         exec(compile(snippet, "scenario_files.md", "exec"), {})
 
 
-def test_the_commands_exist() -> None:
+def test_the_commands_of_the_page_exist() -> None:
     for command in re.findall(r"^klapper (\w+)", "\n".join(blocks("console")), re.M):
         assert CliRunner().invoke(app, [command, "--help"]).exit_code == 0

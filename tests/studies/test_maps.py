@@ -20,7 +20,7 @@ NAMES = {
 }
 
 
-def test_regimes_of_the_shaken_incline_to_1e_4(tmp_path: Path) -> None:
+def test_regimes_of_the_shaken_incline_end_where_vielsack_says(tmp_path: Path) -> None:
     """Every boundary found by bisection is one of Vielsack's Fig. 2, whose equations know nothing of a simulation."""
     from klapper.analysis.shaken_boundaries import type_boundaries
 
@@ -62,7 +62,7 @@ def test_the_drift_error_of_a_regularisation_falls_with_epsilon(
     assert abs(large) == pytest.approx(printed, abs=digit)
 
 
-def test_the_error_map_of_the_regularisations(tmp_path: Path) -> None:
+def test_the_error_of_regularisations_falls_with_epsilon_and_is_least_with_both(tmp_path: Path) -> None:
     """All laws at once: exact where nothing is smeared, of first order in ε with a damper; "both" is the best of all.
 
     Vielsack's tables: 11 % (spring), 140 % (damper), 0.5 % (both) at A = 0.9, B = 0.11, ε = 10⁻³.

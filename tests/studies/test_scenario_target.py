@@ -51,7 +51,7 @@ def impacts_until(height: float, restitution: float, until: float) -> int:
     return int(np.count_nonzero(times < until))
 
 
-def test_a_bouncing_mass_over_restitution_and_height(tmp_path: Path) -> None:
+def test_a_bouncing_mass_loses_by_its_restitution_and_height(tmp_path: Path) -> None:
     """Impacts, lost energy, height, mean force over two keys: one that the file leaves out, one entry of a list."""
     outputs = ["impacts.floor", "energy.impact", "position.1.largest", "gap.floor.least", "force.floor.mean"]
     study = klapper.study(
@@ -75,7 +75,7 @@ def test_a_bouncing_mass_over_restitution_and_height(tmp_path: Path) -> None:
     assert study.units()["scheme.sample"] == "s"
 
 
-def test_statistics_of_a_vibration(tmp_path: Path) -> None:
+def test_statistics_of_a_vibration_are_those_of_the_cosine(tmp_path: Path) -> None:
     """cos 2πt over one second: mean 0, rms 1/√2, span 2; trapezoidal sums of whole periods have no error."""
     text = BALL.replace("[[0.0]]", f"[[{2.0 * (2.0 * np.pi) ** 2!r}]]").replace("[-19.62]", "[0.0]")
     contact = text[text.index("[[contact]]") : text.index("[scheme]")]
@@ -195,7 +195,7 @@ value = "impacts"
     assert "Traceback" not in answer.output
 
 
-def test_a_scenario_that_names_an_example(tmp_path: Path) -> None:
+def test_a_scenario_may_name_an_example(tmp_path: Path) -> None:
     """The drift of Vielsack's table at A = 0.9, B = 0.11: 0.0007."""
     text = '[model]\nkind = "example"\nname = "vielsack-drift"\n[parameters]\nA = 0.9\n'
     study = klapper.study(

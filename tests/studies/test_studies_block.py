@@ -31,7 +31,7 @@ def test_both_feet_reach_their_limits_when_friction_is_used_up(tmp_path: Path) -
     assert np.all(table["flag_changes"] == 1)
 
 
-def test_the_printed_table(tmp_path: Path) -> None:
+def test_the_methods_reach_their_limit_at_the_printed_times(tmp_path: Path) -> None:
     """Rows b, c, d of Table 5.3; the slope of the ramp was inferred from row c."""
     study = klapper.study(
         transition,

@@ -190,7 +190,7 @@ def test_continuation_resumes_from_the_stored_state(tmp_path: Path) -> None:
     assert np.array_equal(study.table()["x"], at_once.table()["x"])
 
 
-def test_an_example_of_the_gallery(tmp_path: Path) -> None:
+def test_a_study_of_an_example_has_the_drifts_of_the_table(tmp_path: Path) -> None:
     """The drift of Vielsack's table: 0.0007 at A = 0.9, B = 0.11, and 0.4 at B = 3, whose A must be 0.1."""
     study = klapper.study(
         "vielsack-drift",

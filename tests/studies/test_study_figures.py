@@ -39,7 +39,7 @@ def test_a_map_of_texts_names_its_regimes(circle: klapper.studies.Study) -> None
     assert np.array_equal(shown[0] == 0, np.array(circle.design.axes["x"]) < 0.3)
 
 
-def test_slices_and_boundaries(circle: klapper.studies.Study) -> None:
+def test_slices_have_a_line_per_value_and_boundaries_lie_on_the_circle(circle: klapper.studies.Study) -> None:
     lines = circle.figure.slices("x", "value", by="y").axes[0].get_lines()
     assert len(lines) == 5
     dots = circle.figure.boundaries("x", "y").axes[0].get_lines()[0]
@@ -53,7 +53,7 @@ def test_boundaries_on_a_map_leave_the_names_of_its_regimes(circle: klapper.stud
     assert np.hypot(*figure.axes[0].get_lines()[0].get_data()) == pytest.approx(1.0, abs=1e-3)
 
 
-def test_a_bifurcation_diagram_of_the_logistic_map(tmp_path: Path) -> None:
+def test_the_logistic_map_doubles_its_period_in_the_bifurcation_diagram(tmp_path: Path) -> None:
     """Period 1 below 3, 2 up to 1 + √6, 4 beyond (May 1976); the fixed point is 1 − 1/r."""
     study = klapper.study(
         study_targets.logistic,

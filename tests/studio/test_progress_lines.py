@@ -28,7 +28,9 @@ def test_lines_tell_the_share_of_the_work(
     assert lines(capsys.readouterr().err)[0]["share"] == 0.25
 
 
-def test_they_are_few(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_thousand_steps_have_less_than_a_hundred_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("KLAPPER_PROGRESS", "lines")
     with progress_for(None, 0.0, 1.0) as shown:
         for step in range(1000):

@@ -67,7 +67,7 @@ def test_a_difference_of_round_off_is_none() -> None:
     assert _row("x", 1.0, None)["b"] == "–"
 
 
-def test_a_run_beside_a_result(studio: Any) -> None:
+def test_a_run_can_be_compared_with_a_result(studio: Any) -> None:
     (studio.folder / "result").mkdir()
     (studio.folder / "result" / "result.json").write_text(record(True), encoding="utf-8")
     bouncing_ball().save(studio.folder / "ball.h5")

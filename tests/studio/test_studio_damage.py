@@ -49,7 +49,7 @@ def judged(root: Root, file: Path, content: bytes, name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["run.h5", "result.json"])
-def test_damaged_runs_and_results(kind: str, tmp_path: Path) -> None:
+def test_damaged_runs_and_results_are_told_in_one_sentence(kind: str, tmp_path: Path) -> None:
     folder = tmp_path / "one"
     folder.mkdir()
     whole = (
@@ -63,7 +63,7 @@ def test_damaged_runs_and_results(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_damaged_scenarios(tmp_path: Path) -> None:
+def test_damaged_scenarios_are_told_in_one_sentence(tmp_path: Path) -> None:
     scenarios = Scenarios(Root.of(tmp_path), lambda scenario: None)
     random = np.random.default_rng(2)
     texts = [starter(kind).encode() for kind in KINDS]
@@ -75,7 +75,7 @@ def test_damaged_scenarios(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_damaged_studies(tmp_path: Path) -> None:
+def test_damaged_studies_are_told_in_one_sentence(tmp_path: Path) -> None:
     klapper.study(
         square, over={"x": [0.0, 0.5], "y": [1.0, 2.0]}, outputs=["value"], store=tmp_path / "one"
     ).run(workers=1, progress=False)

@@ -157,7 +157,7 @@ def test_a_height_moves_up_and_belongs_to_the_displacement_before_it() -> None:
     assert at_end(run, "displacement")[:, 1].min() - at_end(run, "belt")[:, 1].mean() == pytest.approx(0.2)
 
 
-def test_modes_are_no_masses() -> None:
+def test_modes_are_not_drawn_as_masses() -> None:
     system = LinearSystem([1.0, 1.0], coordinates=["mode 1", "mode 2"])
     assert system.picture() is None
     with pytest.raises(TypeError, match="a object has no picture"):

@@ -126,7 +126,7 @@ def test_wrong_start_basis_does_not_mislead():
 
 
 def test_pivot_limit_is_reported():
-    with pytest.raises(IterationLimit, match="stopped after 1 pivots"):
+    with pytest.raises(IterationLimit, match="stopped after 1 pivot "):
         solve(LinearComplementarity(np.eye(3), -np.ones(3)), Lemke(max_pivots=1))
 
 

@@ -91,7 +91,7 @@ def test_what_makes_no_sense_is_refused(name: str, given: dict[str, Any], messag
         find(name).run(**given)
 
 
-def test_slider_crank_against_an_event_driven_integration() -> None:
+def test_the_slider_crank_agrees_with_an_event_driven_integration() -> None:
     """Without friction and with ε = 1 impacts never pile up: two angles between impacts, a jump at each.
 
     Time stepping sees an impact up to a step late, which costs up to the step times the jump of the speed, then
@@ -192,10 +192,10 @@ def test_hinges_open_with_the_square_of_the_step_and_are_named_in_the_audit() ->
     assert ratio == pytest.approx(4.0, rel=0.1)
     findings = fine.audit["findings"]
     assert "rank 5" in findings["constraint forces"]
-    assert findings["forces at the end"].startswith("not unique: 5 free combination(s) among upper hinge x")
+    assert findings["forces at the end"].startswith("not unique: 5 free combinations among upper hinge x")
 
 
-def test_tippe_top_against_an_integration_of_the_sliding_top() -> None:
+def test_the_tippe_top_tends_to_an_integration_of_the_sliding_top() -> None:
     """As long as the top slides, friction is −μ N v/|v| and the motion an ordinary differential equation."""
     end = 0.2
     exact = _sliding_top(tilt=0.3, spin=120.0, end=end)

@@ -54,7 +54,7 @@ def test_a_constant_gap_is_its_own_average(kind: str, request: pytest.FixtureReq
             assert contact.weights().min() >= 0.0
 
 
-def test_averages_of_a_parabola_in_closed_form(strip: ContactArea) -> None:
+def test_averages_of_a_parabola_are_the_closed_forms(strip: ContactArea) -> None:
     """g = x²: over a box (b³ − a³)/(3 (b − a)); with a hat a² + … by exact integration of its two sides."""
     squares = strip.points[:, 0] ** 2
     boxes = AveragedContact.boxes(strip, EDGES)
@@ -128,7 +128,7 @@ def test_averaged_forces_do_the_virtual_work_of_the_pressure(seed: int) -> None:
         assert work == pytest.approx(expected, rel=1e-11, abs=1e-13)
 
 
-def test_pressure_anywhere_and_for_histories(strip: ContactArea) -> None:
+def test_pressure_is_force_times_weight_function_at_any_place_and_time(strip: ContactArea) -> None:
     hats = AveragedContact.hats(strip, NODES)
     force = np.array([0.0, 5.0, 0.0, 2.0])
     # the hat at 0.2 m spans 0.5 m: its peak is 2/0.5; the half hat at 0.8 m spans 0.3 m
@@ -184,7 +184,7 @@ def test_matching_patches_give_a_diagonal_friction_matrix(strip: ContactArea, pl
     np.testing.assert_allclose(both, 0.3 * np.eye(12), atol=1e-15)
 
 
-def test_friction_matrix_of_overlapping_weights_in_closed_form(strip: ContactArea) -> None:
+def test_a_patch_takes_the_part_of_each_weight_function_that_lies_on_it(strip: ContactArea) -> None:
     """A patch takes the part of each hat that lies on it; columns sum up to one."""
     hats = AveragedContact.hats(strip, NODES)
     halves = FrictionPatches(strip, [0.0, 0.35, 0.8])
@@ -258,7 +258,7 @@ def test_bad_weight_functions_are_refused_by_name(strip: ContactArea, functions:
         AveragedContact(strip, functions)
 
 
-def test_own_names_are_used() -> None:
+def test_refusals_call_contacts_by_their_own_names() -> None:
     area = ContactArea.line(1.0, order=2)
     powers = [lambda x, k=k: x**k for k in range(3)]
     with pytest.raises(InvalidModel, match=r"'cubic' is a combination .* only 2 points"):
@@ -271,12 +271,14 @@ def test_own_names_are_used() -> None:
         AveragedContact.diracs(area, [0.5, 0.7], names=["toe", "toe"])
 
 
-def test_what_else_is_refused(strip: ContactArea, plate: ContactArea) -> None:
+def test_areas_patches_and_weights_that_do_not_fit_are_refused(
+    strip: ContactArea, plate: ContactArea
+) -> None:
     with pytest.raises(InvalidModel, match=r"break at 0.3 m lies inside a panel"):
         AveragedContact.boxes(strip, [0.0, 0.3, 0.8])
     with pytest.raises(InvalidModel, match="leave out part"):
         FrictionPatches(strip, [0.0, 0.5])
-    with pytest.raises(InvalidModel, match="along 1 directions, but the area has 2"):
+    with pytest.raises(InvalidModel, match="along 1 direction, but the area has 2"):
         AveragedContact.hats(plate, NODES)
     with pytest.raises(InvalidModel, match="rising coordinates"):
         AveragedContact.hats(strip, [0.0, 0.5, 0.2])

@@ -54,7 +54,7 @@ def test_undetermined_forces_and_energy_gains_are_warnings_and_told() -> None:
     audit = {
         "contact states": "forces determined in 2 of 3 looked at",
         "undetermined forces": {"stick, stick": "between 0 N and 5 N"},
-        "energy gain": "contacts gave energy in 1 sample(s)",
+        "energy gain": "contacts gave energy in 1 sample",
         "path": "compiled",
     }
     judged = verdict(with_about(bouncing_ball(), audit=audit))

@@ -19,7 +19,7 @@ def lines(folder: Path) -> list[str]:
     return [line.split("  ", 1)[1] for line in found]
 
 
-def test_a_run_that_stops_and_goes_on_and_ends(tmp_path: Path) -> None:
+def test_the_log_tells_when_a_run_stops_goes_on_and_ends(tmp_path: Path) -> None:
     run = bouncing_ball()
     with PartStore(tmp_path) as store:
         store.begin(run.layout, ABOUT, "one")
@@ -31,7 +31,7 @@ def test_a_run_that_stops_and_goes_on_and_ends(tmp_path: Path) -> None:
     assert lines(tmp_path) == [
         "begun: a ball by moreau (step 0.001)",
         "part 1: 201 samples, to 1 s",
-        "stopped at 1 s with 1 part(s) stored; the same call goes on from there",
+        "stopped at 1 s with 1 part stored; the same call goes on from there",
         "resumed after 201 samples at 1 s.",
         "part 2: 400 samples, to 3 s",
         f"finished: bouncing ball: 601 samples to 3 s, 1 contact, complete. {run.ledger.verdict}",
@@ -45,7 +45,7 @@ def test_an_error_is_told_and_another_run_forgets_it(tmp_path: Path) -> None:
         raise ResultsError("The disk\nis full.")
     assert lines(tmp_path)[1:] == [
         "ResultsError: The disk is full.",
-        "stopped with 0 part(s) stored; the same call goes on from there",
+        "stopped with 0 parts stored; the same call goes on from there",
     ]
     with PartStore(tmp_path) as store:
         store.begin(run.layout, {}, "two", overwrite=True)

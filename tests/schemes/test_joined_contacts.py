@@ -130,7 +130,7 @@ def test_a_step_that_is_left_with_an_overlap_is_refused():
         except StepFailed as failure:
             said.append(str(failure))
     assert 2 <= len(said) < 11
-    assert "found no states that last in 1 rounds" in said[0]
+    assert "found no states that last in 1 round;" in said[0]
     assert any(depth in said[-1] for depth in depths)
     assert "partners in the step of 0.000977 s keep changing" in said[-1]
 
@@ -284,3 +284,24 @@ def test_surfaces_that_never_part_do_not_pull_at_one_partner_and_push_at_another
     assert not groups.opposed(held, np.array([-1.0, 1.0, -1.0]), 1e-9)
     assert not groups.opposed(held, np.array([1.0, -1.0, -1e-10]), 1e-9)
     assert not groups.opposed(~held, np.array([1.0, -1.0, -1.0]), 1e-9)
+
+
+class Partners(Numbered):
+    """Contacts with numbers, and nothing else that matters here."""
+
+    def __init__(self, *which: int) -> None:
+        super().__init__(*which)
+        self.friction = self.rate = np.zeros(len(which))
+        self.held, self.key = np.zeros(len(which), dtype=bool), self.which.tobytes()
+
+
+def test_contacts_that_are_joined_again_and_again_keep_their_own_numbers():
+    """Of ten contacts, 2 and 7 get a partner more with every round; units are those of the contact."""
+    pairing, found = Partners(1, 2, 7), Partners(2, 7)
+    for rounds in range(1, 4):
+        pairing = JoinedContacts(pairing, found, np.array([0, 1]), 10)
+        assert np.all(np.diff(pairing.which) > 0)
+        assert pairing.which.tolist() == [1, 2, 7] + [
+            c + 10 * k for k in range(2, 2 + rounds) for c in (2, 7)
+        ]
+        assert Groups(pairing, 10).number.tolist() == [1, 2, 7] + [2, 7] * rounds

@@ -34,7 +34,7 @@ def test_a_file_describes_what_python_describes(tmp_path: Path) -> None:
     assert wishes == []
 
 
-def test_samples_and_lists(tmp_path: Path) -> None:
+def test_a_file_may_ask_for_samples_or_lists(tmp_path: Path) -> None:
     sample = GOOD.replace("B = [0.5, 1.6]", "B = { from = 0.5, to = 1.5 }").replace(", count = 3", "")
     study, _ = read_study(written(tmp_path, sample + '\n[sample]\nkind = "sobol"\ncount = 8\nseed = 2\n'))
     assert len(study.design) == 8
@@ -121,6 +121,6 @@ def test_a_failed_check_of_an_example_fails_the_point(fakes: object, tmp_path: P
     text = 'example = "fake-lever"\noutputs = ["force"]\n[over]\nwrong = [false, true]\n'
     answer = CliRunner().invoke(app, ["study", str(written(tmp_path, text)), "--workers", "1"])
     assert answer.exit_code == 1
-    assert "1 points done, 1 points failed" in answer.output
+    assert "1 point done, 1 point failed" in answer.output
     study, _ = read_study(tmp_path / "study.toml")
     assert study.table()["error"][1].startswith("checks failed: force")

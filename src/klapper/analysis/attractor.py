@@ -17,6 +17,7 @@ import numpy as np
 from klapper.analysis.closed_orbit import Orbit
 from klapper.analysis.poincare_section import PoincareSection, Returns, Stroboscope, order_of_period
 from klapper.analysis.sampled_motion import Advance, Motion, Quantity, extrema
+from klapper.counting import counted
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import State, System, require_system
 from klapper.schemes.base import Scheme, require_scheme
@@ -69,7 +70,7 @@ class Attractor:
     def __str__(self) -> str:
         after = f"after {self.time:.6g} s and {self.returned} returns to the section"
         head = {
-            "periodic": f"Periodic: {self.period:.8g} s, {self.order} return(s) to the section; found {after}",
+            "periodic": f"Periodic: {self.period:.8g} s, {counted(self.order, 'return')} to the section; found {after}",
             "rest": f"Rest: the motion has died away {after}",
             "unbounded": f"Unbounded: the motion keeps growing {after}",
             "not settled": f"Not settled {after}: quasi-periodic, chaotic, or only slow",
@@ -272,7 +273,7 @@ class _Search:
         )
 
     def sentence(self, order: int | None) -> str:
-        seen = "not settled" if order is None else f"repeats after {order} return(s)"
+        seen = "not settled" if order is None else f"repeats after {counted(order, 'return')}"
         return f"{self.state.time:.6g} s, {self.returned} returns, largest excursion {self.size.max():.3g}: {seen}"
 
 

@@ -29,6 +29,7 @@ from klapper.analysis.held_directions import HeldDirections, independent_columns
 from klapper.analysis.linear_stability import Stability, stability
 from klapper.analysis.stationary_state import StationaryState
 from klapper.complementarity.dense import dense
+from klapper.counting import counted
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 
@@ -131,7 +132,7 @@ class MinimalCoordinates:
 
     def __str__(self) -> str:
         rank = len(self.held.independent)
-        lines = [f"{self.size} minimal coordinates of {self.system.size}, {rank} directions held"]
+        lines = [f"{self.size} minimal coordinates of {self.system.size}, {counted(rank, 'direction')} held"]
         for text, names in (("opens", self.opens), ("follows", self.follows), ("dependent", self.dependent)):
             if names:
                 lines.append(f"  {text}: {', '.join(names)}")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from klapper.counting import counted
 from klapper.mechanics import InvalidModel, LinearSystem
 from klapper.reduction import Reduced, modal
 from klapper.results import Run
@@ -70,7 +71,7 @@ class ModeConvergence:
         """(k,) distance to the reference over time [m or rad]: of one output, or the largest of all."""
         if count not in self.counts:
             raise ResultsError(
-                f"there is no run with {count} modes; counts are {', '.join(map(str, self.counts))}."
+                f"there is no run with {counted(count, 'mode')}; counts are {', '.join(map(str, self.counts))}."
             )
         line = self.counts.index(count)
         names = (
@@ -135,7 +136,7 @@ class ModeConvergence:
         more = len(self.values) - len(shown)
         also = f"; {more} further outputs in largest" if more > 0 else ""
         lines.append(f"* reference; distances to it in m or rad at {len(self.times)} times{also}")
-        lines += [f"{count} modes gave no run: {why}" for count, why in self.refused.items()]
+        lines += [f"{counted(count, 'mode')} gave no run: {why}" for count, why in self.refused.items()]
         return "\n".join(lines)
 
     def plot(self, onto: Figure | None = None, *, output: str | None = None) -> Figure:
@@ -150,7 +151,13 @@ class ModeConvergence:
         name = names[0 if output is None else place(output, names, "output")]
         hues = colours(len(self.counts))
         for line, (count, hue) in enumerate(zip(self.counts, hues, strict=True)):
-            motion.plot(self.times, self.values[name][line], color=hue, label=f"{count} modes", linewidth=1.2)
+            motion.plot(
+                self.times,
+                self.values[name][line],
+                color=hue,
+                label=counted(count, "mode"),
+                linewidth=1.2,
+            )
             if count != self.reference:
                 distance = self.distance(count, name)
                 apart.semilogy(
@@ -232,7 +239,7 @@ def mode_convergence(
         except (InvalidModel, SimulationFailed) as error:
             refused[count] = str(error)
     if len(runs) < 2:
-        told = "; ".join(f"{count} modes: {reason}" for count, reason in refused.items())
+        told = "; ".join(f"{counted(count, 'mode')}: {reason}" for count, reason in refused.items())
         raise InvalidModel(f"fewer than two numbers of modes gave a run to compare. {told}")
     kept = tuple(runs)
     outputs = [_outputs(reduced[count], runs[count], named, watched, times) for count in kept]

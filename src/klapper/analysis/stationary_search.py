@@ -26,6 +26,7 @@ from klapper.complementarity import (
     enumerate_solutions,
     solve,
 )
+from klapper.counting import counted
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 
@@ -122,7 +123,7 @@ def _require_convex(problem: StationaryProblem) -> None:
     if form.least_stiffness >= 0.0:
         return
     count = form.negative(np.zeros(len(form.gap), dtype=bool))
-    what = f"{count} direction(s)" if count else "some direction (its circulatory part matters)"
+    what = counted(count, "direction") if count else "some direction (its circulatory part matters)"
     raise NoStationaryState(
         f"The stiffness of '{problem.system.name}' is negative in {what}, so that its states need not be unique and "
         f"may not exist: it turns above a critical speed, or is loaded beyond buckling. Ask for all stationary_states "

@@ -20,6 +20,7 @@ from klapper.analysis.contact_state import numbers_of
 from klapper.analysis.resting_forces import RestingForces
 from klapper.analysis.stationary_problem import StationaryProblem
 from klapper.analysis.stationary_state import StationaryState
+from klapper.counting import counted
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 
@@ -152,7 +153,7 @@ class StationarySet:
     def __str__(self) -> str:
         if not self.pieces:
             return "No stationary state: friction does not hold the system under this load."
-        lines = [f"Stationary states with {len(self)} combination(s) of closed contacts"]
+        lines = [f"Stationary states with {counted(len(self), 'combination')} of closed contacts"]
         for piece in self.pieces:
             what = "one state" if piece.dimension == 0 else f"a set of dimension {piece.dimension}"
             lines.append(f"  {', '.join(piece.closed) or 'all open'}: {what}")
@@ -180,7 +181,7 @@ def stationary_set(
     >>> table = Contact("table", normal=[0.0, 1.0], tangents=[1.0, 0.0], friction=0.3)
     >>> mass = LinearSystem([2.0, 2.0], stiffness=[50.0, 0.0], force=[0.0, -20.0], contacts=[table])
     >>> print(stationary_set(mass))
-    Stationary states with 1 combination(s) of closed contacts
+    Stationary states with 1 combination of closed contacts
       table: a set of dimension 1
       q1  -0.12 … 0.12
       q2  0 … 0

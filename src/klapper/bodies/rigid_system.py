@@ -24,6 +24,7 @@ from klapper.bodies.rotations import cross, dot
 from klapper.bodies.shapes import Ball, Point
 from klapper.bodies.springs import Springs
 from klapper.bodies.torsion import TorsionSprings
+from klapper.counting import counted
 from klapper.mechanics.friction import Coulomb
 from klapper.mechanics.picture import Picture
 from klapper.mechanics.rigid_form import RigidForm
@@ -317,7 +318,7 @@ class RigidSystem(System):
     def __repr__(self) -> str:
         return (
             f"RigidSystem('{self.name}', {self.parts.mass.size} bodies, {self.contacts.count} possible contacts, "
-            f"{len(self.constraints)} constraints)"
+            f"{counted(len(self.constraints), 'constraint')})"
         )
 
 

@@ -27,6 +27,7 @@ from klapper.cli.record import (
     write_text,
 )
 from klapper.cli.view import export
+from klapper.counting import counted
 from klapper.gallery import examples, find
 from klapper.report.record import read
 
@@ -312,7 +313,9 @@ def study(
         except StudyError as error:
             raise WrongRequest(str(error)) from error
         counts = described.counts()
-        typer.echo(", ".join(f"{count} points {state}" for state, count in counts.items() if count))
+        typer.echo(
+            ", ".join(f"{counted(count, 'point')} {state}" for state, count in counts.items() if count)
+        )
         typer.echo(f"Store: {described.store}")
         if page is not None:
             typer.echo(f"Report: {page.resolve()}")

@@ -16,6 +16,7 @@ from klapper.complementarity.convert import as_linear, is_linear
 from klapper.complementarity.dense import dense
 from klapper.complementarity.errors import IterationLimit, NoSolution, NotApplicable
 from klapper.complementarity.solver import Answer, solver
+from klapper.counting import counted
 
 SYMMETRY = 1e-12
 
@@ -60,7 +61,7 @@ class ActiveSet:
         if status == NOT_SEMIDEFINITE:
             raise NotApplicable('The matrix is not positive semidefinite; use "lemke".')
         if status == LIMIT or not np.isfinite(residual):
-            raise IterationLimit(f"The active set did not settle within {steps} exchanges.")
+            raise IterationLimit(f"The active set did not settle within {counted(steps, 'exchange')}.")
         return Answer(conversion.recover(x), steps)
 
 

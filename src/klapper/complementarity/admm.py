@@ -27,6 +27,7 @@ from klapper.complementarity.errors import InvalidProblem, IterationLimit
 from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity
 from klapper.complementarity.solver import Answer, solver
+from klapper.counting import counted
 
 _STOP_AT = 0.5  # part of the tolerance at which the iteration stops
 _CHECK = 5  # iterations between two looks at the residual
@@ -41,7 +42,7 @@ class Admm:
     """Alternating direction method of multipliers.
 
     ``stiffness``       ϱ > 0 at the start: springs as part of the diagonal of W, dimensionless
-    ``relaxation``      α in (0, 2)
+    ``relaxation``      α in (0, 2), dimensionless
     ``max_iterations``  before giving up
 
     A block of 1 kg that is pressed down with 1 N s and pushed with 0.8 N s keeps sliding, since μ Λ_N = 0.5 N s:
@@ -102,7 +103,8 @@ class Admm:
         if worst <= tolerance:
             return Answer(z, self.max_iterations)
         raise IterationLimit(
-            f"ADMM: residual {worst:.1e} after {iteration} iterations, wanted {tolerance:.1e}. Start from the forces "
+            f"ADMM: residual {worst:.1e} after {counted(iteration, 'iteration')}, wanted {tolerance:.1e}. "
+            "Start from the forces "
             f"of the last step, raise max_iterations, or allow a larger tolerance; where the Delassus matrix is not "
             f'positive semidefinite or friction is large, try "newton" or "lemke".'
         )

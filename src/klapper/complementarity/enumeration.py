@@ -21,6 +21,7 @@ from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity, equilibration
 from klapper.complementarity.solver import Answer, solver
 from klapper.convex import RegularPolygon
+from klapper.counting import counted
 
 MAX_COMBINATIONS = 1 << 16
 MAX_OPERATIONS = 1e10
@@ -30,8 +31,9 @@ MAX_OPERATIONS = 1e10
 class Piece:
     """One polyhedron of solutions, a single point if ``isolated``.
 
-    ``point`` (n,) is one of its vertices; ``lower`` and ``upper`` (n,) bound every unknown over the piece,
-    ``image_lower`` and ``image_upper`` (n,) every complementary quantity. Unbounded ends are infinite.
+    In the units of x and y of the problem, e.g. [N] and [m/s²]: ``point`` (n,) is one of its vertices; ``lower`` and
+    ``upper`` (n,) bound every unknown over the piece, ``image_lower`` and ``image_upper`` (n,) every complementary
+    quantity. Unbounded ends are infinite.
 
     A load of 1 N on two supports that know only their sum, x₁ + x₂ = 1:
 
@@ -175,12 +177,13 @@ class Enumeration:
             return Answer(min(good, key=lambda point: float(np.abs(point).sum())), tried)
         if not points and found.doubtful:
             raise NotDecided(
-                f"None of {tried} combinations of contact states gives a solution, but {found.doubtful} of them are so "
+                f"None of {counted(tried, 'combination')} of contact states gives a solution, but "
+                f"{found.doubtful} of them are so "
                 "close to singular that this is no proof."
             )
         if not points:
             raise NoSolution(
-                f"The {problem.kind} has no solution: all {tried} combinations of contact states contradict "
+                f"The {problem.kind} has no solution: all {counted(tried, 'combination')} of contact states contradict "
                 "themselves. A rigid model with friction can be without solution (Painlevé), or it demands a tensile "
                 "contact force."
             )

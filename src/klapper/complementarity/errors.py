@@ -81,7 +81,7 @@ class IterationLimit(ComplementarityError):
     >>> from klapper.complementarity import Lemke, LinearComplementarity, solve
     >>> solve(LinearComplementarity([[2.0, 1.0], [1.0, 2.0]], [-1.0, -1.0]), Lemke(max_pivots=1))
     Traceback (most recent call last):
-    klapper.complementarity.errors.IterationLimit: Lemke stopped after 1 pivots without reaching a solution.
+    klapper.complementarity.errors.IterationLimit: Lemke stopped after 1 pivot without reaching a solution.
     """
 
 

@@ -25,6 +25,7 @@ from klapper.complementarity.problem import component_maxima, coupled_parts
 from klapper.complementarity.residuals import AMPLIFICATION, Residuals
 from klapper.contact_states import OPEN, SLIP, STICK
 from klapper.convex import RegularPolygon
+from klapper.counting import counted
 
 
 class FrictionalContact:
@@ -359,7 +360,7 @@ class FrictionalContact:
 
     def __repr__(self) -> str:
         shape = "disc" if self.polygon is None else f"polygon of {self.polygon}"
-        return f"FrictionalContact({self.contacts} contacts, {len(self.tangential)} with friction {shape})"
+        return f"FrictionalContact({counted(self.contacts, 'contact')}, {len(self.tangential)} with friction {shape})"
 
 
 def _friction_matrix(friction: Any, patches: int, contacts: int) -> sparse.csr_array:

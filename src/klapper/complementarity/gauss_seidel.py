@@ -24,6 +24,7 @@ from klapper.complementarity.errors import InvalidProblem, IterationLimit, NotAp
 from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.problem import AMPLIFICATION, LinearComplementarity, load_scale
 from klapper.complementarity.solver import Answer, solver
+from klapper.counting import counted
 
 if TYPE_CHECKING:
     from klapper.complementarity.kernels.contact_blocks import ContactBlocks
@@ -37,7 +38,7 @@ _STOP_AT = 0.5  # part of the tolerance at which the compiled loop stops, so tha
 class GaussSeidel:
     """Block Gauss–Seidel over contacts, λ_i ← (1 − ω) λ_i + ω · (answer of contact i with all others held).
 
-    ``relaxation``  ω in (0, 2); 1 is Gauss–Seidel, above 1 over-relaxation. The first sweep always takes 1,
+    ``relaxation``  ω in (0, 2), dimensionless; 1 is Gauss–Seidel, above 1 over-relaxation. The first sweep takes 1,
                     and a contact that opens is not relaxed
     ``memory``      how many earlier iterates Anderson acceleration combines; 0 gives plain sweeps
     ``max_sweeps``  sweeps over all contacts before giving up
@@ -132,17 +133,17 @@ class GaussSeidel:
     def _failure(self, sweeps: int, residual: float, tolerance: float) -> str:
         if not np.isfinite(residual):
             return (
-                f"Gauss–Seidel: the forces grew without bound, overflow after {sweeps} sweeps. The Delassus "
+                f"Gauss–Seidel: the forces grew without bound, overflow after {counted(sweeps, 'sweep')}. The Delassus "
                 f"matrix is probably not positive semidefinite, or friction is too large; try "
                 f'"newton" or "lemke", or a smaller relaxation than {self.relaxation:g}.'
             )
         if sweeps < self.max_sweeps:
             return (
-                f"Gauss–Seidel: residual {residual:.1e} after {sweeps} sweeps, wanted {tolerance:.1e}; the "
+                f"Gauss–Seidel: residual {residual:.1e} after {counted(sweeps, 'sweep')}, wanted {tolerance:.1e}; the "
                 f"forces do not change any more, so this is what the arithmetic allows."
             )
         return (
-            f"Gauss–Seidel: residual {residual:.1e} after {sweeps} sweeps, wanted {tolerance:.1e}. Start "
+            f"Gauss–Seidel: residual {residual:.1e} after {counted(sweeps, 'sweep')}, wanted {tolerance:.1e}. Start "
             f'from the forces of the last step, raise max_sweeps, allow a larger tolerance, or try "newton".'
         )
 

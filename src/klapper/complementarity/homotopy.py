@@ -24,6 +24,7 @@ from klapper.complementarity.dispatch import solve
 from klapper.complementarity.errors import ComplementarityError, InvalidProblem
 from klapper.complementarity.lemke import Lemke
 from klapper.complementarity.problem import LinearComplementarity, linear_residuals
+from klapper.counting import counted
 
 EventKind = Literal["closes", "opens", "fold", "critical", "lost", "resumed", "end"]
 ROUND_OFF = 1e-10
@@ -64,15 +65,15 @@ class BranchEvent:
 class SolutionBranch:
     """Verified solutions along the parameter.
 
-    ``parameter`` (k,), ``x`` (k, n) and ``y`` (k, n) in the user's unknowns; ``closed`` (k, m) tells which unknowns of
-    the linear problem are in the basis; ``number`` (k,) counts up whenever the branch was lost and another one taken;
-    ``events`` in the order met.
+    ``parameter`` (k,) in its unit, ``x`` (k, n) and ``y`` (k, n) in the user's unknowns; ``closed`` (k, m) tells which
+    unknowns of the linear problem are in the basis; ``number`` (k,) counts up whenever the branch was lost and another
+    one taken; ``events`` in the order met.
 
     A stop of compliance 2 m/N that the load s [m] closes at s = 1, x = (s − 1)/2:
 
     >>> branch = follow(lambda s: LinearComplementarity([[2.0]], [1.0 - s]), 0.0, 3.0, steps=3)
     >>> print(branch)
-    5 solutions on 1 branch(es), from 0
+    5 solutions on 1 branch, from 0
       1: x0 closes
       3: end
     >>> float(branch.parameter[-1]), branch.x[-1].round(12).tolist(), branch.closed[-1].tolist()
@@ -92,7 +93,8 @@ class SolutionBranch:
         return np.array([event.parameter for event in self.events if event.kind == "fold"])
 
     def __str__(self) -> str:
-        head = f"{len(self.parameter)} solutions on {self.number[-1] + 1} branch(es), from {self.parameter[0]:.6g}"
+        branches = counted(self.number[-1] + 1, "branch", "branches")
+        head = f"{counted(len(self.parameter), 'solution')} on {branches}, from {self.parameter[0]:.6g}"
         shown = [f"  {event}" for event in self.events[:MAX_SHOWN]]
         hidden = len(self.events) - len(shown)
         return "\n".join([head, *shown, *([f"  … and {hidden} more events"] if hidden else [])])
@@ -110,11 +112,11 @@ def follow(
 ) -> SolutionBranch:
     """Follow a solution of ``family(s)`` from ``start`` to ``end``.
 
-    ``family`` returns a linear problem for a parameter value (or anything ``as_linear`` accepts); ``first`` is a
-    solution x at ``start`` (default: what :func:`solve` finds). Step length is (end − start) / steps; changes of
-    contact are located to round-off between the steps. A branch that folds is followed back, at most to ``start``; with
-    ``at_fold="jump"`` it is left there, as a structure would whose speed is raised further, and another branch is
-    looked for.
+    ``family`` returns a linear problem for a parameter value s of any unit (or anything ``as_linear`` accepts);
+    ``first`` is a solution x (n,) at ``start`` (default: what :func:`solve` finds), ``tolerance`` the allowed residual
+    of every solution, dimensionless. Step length is (end − start) / steps; changes of contact are located to round-off
+    between the steps. A branch that folds is followed back, at most to ``start``; with ``at_fold="jump"`` it is left
+    there, as a structure would whose speed is raised further, and another branch is looked for.
 
     >>> branch = follow(lambda s: LinearComplementarity([[-1.0]], [s]), 1.0, -1.0, first=[0.0])
     >>> [event.kind for event in branch.events], branch.folds.round(12).tolist()

@@ -20,6 +20,7 @@ from klapper.complementarity.dense import dense
 from klapper.complementarity.errors import InvalidProblem, IterationLimit, RayTermination
 from klapper.complementarity.problem import LinearComplementarity
 from klapper.complementarity.solver import Answer, solver
+from klapper.counting import counted
 
 MAX_SIZE = 5000
 
@@ -72,12 +73,17 @@ class Lemke:
             dense(linear.matrix), linear.offset, covering, self._basis(n, start), pivot_limit, tolerance, x
         )
         if status == RAY:
-            raise RayTermination(f"Lemke ended on a ray after {pivots} pivots: {meaning_of_ray(linear)}")
+            raise RayTermination(
+                f"Lemke ended on a ray after {counted(pivots, 'pivot')}: {meaning_of_ray(linear)}"
+            )
         if status == LIMIT:
-            raise IterationLimit(f"Lemke stopped after {pivots} pivots without reaching a solution.")
+            raise IterationLimit(
+                f"Lemke stopped after {counted(pivots, 'pivot')} without reaching a solution."
+            )
         if status != SOLVED and not np.isfinite(residual):
             raise IterationLimit(
-                f"Lemke ended after {pivots} pivots in a basis that is singular to round-off; the matrix is badly "
+                f"Lemke ended after {counted(pivots, 'pivot')} in a basis that is singular to round-off; "
+                "the matrix is badly "
                 "conditioned."
             )
         return Answer(conversion.recover(x), pivots)

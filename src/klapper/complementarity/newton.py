@@ -32,6 +32,7 @@ from klapper.complementarity.problem import (
 )
 from klapper.complementarity.semismooth import SemismoothMap, damped_newton, largest_entry, polished
 from klapper.complementarity.solver import Answer, solver
+from klapper.counting import counted
 
 COMPILED_SIZE = 120  # up to here the compiled kernels beat LAPACK called step by step
 
@@ -289,7 +290,9 @@ def _compiled_contact(
 
 
 def _failure(problem: Any, residual: float, iterations: int, tolerance: float) -> str:
-    text = f"Newton: residual {residual:.1e} after {iterations} iterations, wanted {tolerance:.0e}; "
+    text = (
+        f"Newton: residual {residual:.1e} after {counted(iterations, 'iteration')}, wanted {tolerance:.0e}; "
+    )
     if isinstance(problem, FrictionalContact):
         return text + (
             "the contact forces do not settle. Large friction with coupled normal and tangential motion may "

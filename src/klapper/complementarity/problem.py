@@ -25,6 +25,7 @@ from scipy.sparse.csgraph import connected_components
 from klapper.complementarity.checking import Matrix, as_names, as_square_matrix, as_vector
 from klapper.complementarity.errors import InvalidProblem
 from klapper.complementarity.residuals import AMPLIFICATION, Residuals
+from klapper.counting import counted
 
 
 class Problem(Protocol):
@@ -69,7 +70,8 @@ class LinearComplementarity(_Linear):
     """Find x with 0 ≤ x ⟂ A x + b ≥ 0.
 
     ``matrix`` is A (n, n), dense or sparse; ``offset`` is b (n,). In contact mechanics x are normal forces [N] or
-    impulses [N s], A the Delassus matrix and A x + b the normal accelerations or velocities.
+    impulses [N s], A [1/kg] the Delassus matrix and A x + b the normal accelerations [m/s²] or velocities [m/s].
+    ``names`` (n,) of the unknowns appear in messages.
 
     >>> problem = LinearComplementarity([[2.0, 1.0], [1.0, 2.0]], [-1.0, 1.0])
     >>> problem.residuals(np.array([0.5, 0.0])).worst
@@ -86,7 +88,7 @@ class LinearComplementarity(_Linear):
         return linear_residuals(self.matrix, self.offset, x, np.zeros(self.size, dtype=bool))
 
     def __repr__(self) -> str:
-        return f"LinearComplementarity({self.size} unknowns)"
+        return f"LinearComplementarity({counted(self.size, 'unknown')})"
 
 
 class MixedComplementarity(_Linear):
@@ -113,14 +115,16 @@ class MixedComplementarity(_Linear):
         return linear_residuals(self.matrix, self.offset, x, self.free)
 
     def __repr__(self) -> str:
-        return f"MixedComplementarity({self.size} unknowns, {int(self.free.sum())} free)"
+        return f"MixedComplementarity({counted(self.size, 'unknown')}, {int(self.free.sum())} free)"
 
 
 class NonlinearComplementarity:
     """Find x with F(x)_i = 0 for free i and 0 ≤ x_i ⟂ F(x)_i ≥ 0 for all others.
 
-    ``function(x)`` returns F (n,), ``jacobian(x)`` its derivative (n, n), dense or sparse; ``size`` is n. ``scale``
-    holds the typical magnitude of each row of F and makes the residuals dimensionless, ``unknown_scale`` that of x.
+    ``function(x)`` returns F (n,), ``jacobian(x)`` its derivative (n, n), dense or sparse; ``size`` is n; ``free``
+    is a boolean mask (n,), an array of indices, or the number of leading free unknowns. ``scale`` (n,) holds the
+    typical magnitude of each row of F and makes the residuals dimensionless, ``unknown_scale`` (n,) that of x;
+    ``names`` (n,) of the unknowns appear in messages.
 
     >>> spring = NonlinearComplementarity(lambda x: x**3 - 8.0, lambda x: np.diag(3 * x**2), 1)
     >>> spring.residuals(np.array([2.0])).worst
@@ -166,7 +170,7 @@ class NonlinearComplementarity:
         return scaled_residuals(x / self.unknown_scale, y, self.free)
 
     def __repr__(self) -> str:
-        return f"NonlinearComplementarity({self.size} unknowns, {int(self.free.sum())} free)"
+        return f"NonlinearComplementarity({counted(self.size, 'unknown')}, {int(self.free.sum())} free)"
 
 
 def as_mask(free: Any, size: int) -> np.ndarray:
@@ -180,7 +184,9 @@ def as_mask(free: Any, size: int) -> np.ndarray:
     chosen = chosen.astype(int)
     limit = size if chosen.ndim == 0 else size - 1
     if chosen.size and (chosen.min() < 0 or chosen.max() > limit):
-        raise InvalidProblem(f"free names unknown {int(chosen.max())}, but there are only {size} unknowns.")
+        raise InvalidProblem(
+            f"free names unknown {int(chosen.max())}, but there are only {counted(size, 'unknown')}."
+        )
     if chosen.ndim == 0:
         mask[: int(chosen)] = True
     else:

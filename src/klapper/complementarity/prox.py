@@ -23,6 +23,7 @@ from klapper.complementarity.errors import InvalidProblem, IterationLimit, NotAp
 from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.problem import AMPLIFICATION, LinearComplementarity, load_scale
 from klapper.complementarity.solver import Answer, solver
+from klapper.counting import counted
 
 if TYPE_CHECKING:
     from klapper.complementarity.kernels.contact_prox import Laws, SparseRows
@@ -41,7 +42,7 @@ class Prox:
                         friction held, then friction with normal forces held, in rounds (Seiwald 10.1-10.3)
     ``factors``         "local": r_i by the diagonal of W; "global": one r by its eigenvalues
                         (an operator has no diagonal to look at and always takes the global r)
-    ``reduction``       ν in (0, 1), by which r is reduced on divergence
+    ``reduction``       ν in (0, 1), dimensionless, by which r is reduced on divergence
     ``memory``          how many earlier iterates Anderson acceleration combines; 0 gives the plain iteration
     ``max_iterations``  iterations before r is reduced and the iteration begins again
     ``max_restarts``    how often it may begin again
@@ -151,13 +152,13 @@ class Prox:
             self.max_restarts,
             self.max_rounds,
         )
-        return iterations, residual, f"{rounds} rounds"
+        return iterations, residual, counted(rounds, "round")
 
     def _failure(self, iterations: int, residual: float, tolerance: float, remark: str) -> str:
         reached = f"residual {residual:.1e}" if np.isfinite(residual) else "overflow"
         note = f" ({remark})" if remark else ""
         return (
-            f"Prox: {reached} after {iterations} iterations{note}, wanted {tolerance:.1e}. Start from the "
+            f"Prox: {reached} after {counted(iterations, 'iteration')}{note}, wanted {tolerance:.1e}. Start from the "
             f"forces of the last step, allow more iterations or a larger tolerance, or try "
             f'"gauss-seidel" or "newton", which need the entries of the Delassus matrix.'
         )

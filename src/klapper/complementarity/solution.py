@@ -14,17 +14,18 @@ import numpy as np
 from klapper.complementarity.errors import Unverified
 from klapper.complementarity.problem import Problem
 from klapper.complementarity.residuals import Residuals
+from klapper.counting import counted
 
 P = TypeVar("P", bound=Problem)
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One solver's try: its name, ``"solved"`` or why it stopped, and the iterations it took.
+    """One solver's try: the name of the ``solver``, its ``outcome``, "solved" or why it stopped, and ``iterations``.
 
     >>> from klapper.complementarity import LinearComplementarity, solve
     >>> [str(attempt) for attempt in solve(LinearComplementarity([[2.0]], [-4.0])).attempts]
-    ['active-set: solved (1 iterations)']
+    ['active-set: solved (1 iteration)']
     """
 
     solver: str
@@ -32,7 +33,7 @@ class Attempt:
     iterations: int = 0
 
     def __str__(self) -> str:
-        return f"{self.solver}: {self.outcome} ({self.iterations} iterations)"
+        return f"{self.solver}: {self.outcome} ({counted(self.iterations, 'iteration')})"
 
 
 class Solution(Generic[P]):
@@ -88,7 +89,7 @@ class Solution(Generic[P]):
 
     def __str__(self) -> str:
         lines = [
-            f"{self.problem!r} solved by {self.solver}, {self.iterations} iterations, "
+            f"{self.problem!r} solved by {self.solver}, {counted(self.iterations, 'iteration')}, "
             f"residual {self.residuals.worst:.1e}"
         ]
         shown = min(self.problem.size, 12)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from klapper.continuum.elements import Element, element_named
+from klapper.counting import counted
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 
@@ -79,7 +80,7 @@ class LineMesh:
         return np.unique(self.surface(name))
 
     def __repr__(self) -> str:
-        return f"LineMesh({len(self.cells)} lines, {len(self.nodes)} nodes)"
+        return f"LineMesh({counted(len(self.cells), 'line')}, {counted(len(self.nodes), 'node')})"
 
 
 def circle(radius: float, cells: int, *, centre: Sequence[float] = (0.0, 0.0)) -> LineMesh:

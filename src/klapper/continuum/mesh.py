@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from klapper.continuum.elements import Element, element_named
+from klapper.counting import counted
 from klapper.mechanics.errors import InvalidModel
 
 
@@ -123,4 +124,4 @@ class Mesh:
         return replace(self, nodes=self.nodes @ rotation.T + np.asarray(by, dtype=float))
 
     def __repr__(self) -> str:
-        return f"Mesh({len(self.cells)} {self.element.name}, {len(self.nodes)} nodes, {list(self.surfaces)})"
+        return f"Mesh({len(self.cells)} {self.element.name}, {counted(len(self.nodes), 'node')}, {list(self.surfaces)})"

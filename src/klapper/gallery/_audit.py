@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from klapper.complementarity import Solution, Uniqueness
+from klapper.counting import counted
 
 
 def audit(solution: "Solution[Any]", answer: "Uniqueness") -> dict[str, Any]:
     """Solver, residuals and uniqueness of one solution."""
     return {
-        "solver": f"{solution.solver}, {solution.iterations} iterations",
+        "solver": f"{solution.solver}, {counted(solution.iterations, 'iteration')}",
         "residuals": {name: value + 0.0 for name, value in solution.residuals.as_dict().items()},
         "uniqueness": in_one_line(answer),
     }

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 
+from klapper.counting import counted
 from klapper.gallery._pipe import Dimensionless, Hose
 from klapper.gallery._pipe_figures import PUBLISHED, draw_branch, draw_eigenvalues, draw_map, draw_shapes
 from klapper.gallery.example import Check, Outcome, Parameter, ParameterError, example
@@ -109,7 +110,7 @@ def pipe(
         audit={
             "branch": str(hose.branch).splitlines()[0],
             "events": [f"{name} {kind} at {at:.6g} m/s" for at, kind, name in hose.changes],
-            "uniqueness": f"{len(all_states)} state(s) of rest at {flow:g} m/s; this is the one from flow 0",
+            "uniqueness": f"{counted(len(all_states), 'state')} of rest at {flow:g} m/s; this is the one from flow 0",
             "stability": str(judged).splitlines()[0],
         },
         figures={

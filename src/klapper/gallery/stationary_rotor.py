@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
+from klapper.counting import counted
 from klapper.gallery._bandaged_rotor import BandagedRotor, draw_branch, draw_forces, draw_shapes
 from klapper.gallery._rotor import (
     Alpha2,
@@ -119,7 +120,8 @@ def stationary_rotor(
         audit={
             "solver": "exchange of contacts along the speed, located to round-off; Lemke where the branch is lost",
             "residuals": {"worst along the branch": numbers["residual"]},
-            "uniqueness": f"one state below {critical:.6g} Hz, where the problem is convex; {len(states)} state(s) at "
+            "uniqueness": f"one state below {critical:.6g} Hz, where the problem is convex; "
+            f"{counted(len(states), 'state')} at "
             f"{speed:g} Hz, by trying all combinations of contacts",
         },
         figures={
@@ -136,7 +138,7 @@ def _words(rotor: BandagedRotor, raised: "StationaryBranch", critical: float, sp
         return f"no state was found beyond {raised.parameter[-1]:.6g} Hz: {raised.events[-1].name}"
     range_ = "convex range, the only state" if speed < critical else "non-convex range"
     jumps = int(raised.number[-1])
-    after = "without a jump" if jumps == 0 else f"after {jumps} jump(s)"
+    after = "without a jump" if jumps == 0 else f"after {counted(jumps, 'jump')}"
     return f"reached from standstill {after}; {range_}; held by {_held_by(rotor, raised, -1)}"
 
 

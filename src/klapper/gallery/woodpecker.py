@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
+from klapper.counting import counted
 from klapper.gallery._woodpecker import START, Cycles, Toy
 from klapper.gallery._woodpecker_figures import (
     draw_cycle,
@@ -163,7 +164,7 @@ def _numbers(run: "Run", cycles: Cycles, at_printed: Cycles) -> tuple[dict[str, 
 def _verdict(cycles: Cycles) -> str:
     if cycles.settled:
         return (
-            f"reached: it repeats after {cycles.swings} swing(s), with speeds at a section that change by "
+            f"reached: it repeats after {counted(cycles.swings, 'swing')}, with speeds at a section that change by "
             f"{cycles.change(cycles.swings):.1%} of the greatest"
         )
     if len(cycles) < 5:

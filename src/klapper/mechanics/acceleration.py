@@ -31,6 +31,7 @@ from klapper.complementarity import (
 )
 from klapper.complementarity.checking import as_names, as_vector, require_finite
 from klapper.complementarity.solver import Solver
+from klapper.counting import counted
 from klapper.mechanics.acceleration_solution import TOLERANCE, AllMotions, ModeDecision
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.mass_solver import mass_solver
@@ -282,7 +283,8 @@ class AccelerationProblem:
     def __repr__(self) -> str:
         sliding = int(self.sliding.sum())
         return (
-            f"AccelerationProblem({self.size} coordinates, {self.contacts} contacts, {self.patches} friction patches, "
+            f"AccelerationProblem({counted(self.size, 'coordinate')}, {counted(self.contacts, 'contact')}, "
+            f"{self.patches} friction patches, "
             f"{sliding} of them sliding)"
         )
 
@@ -330,7 +332,8 @@ def _friction_rows(friction: Any, patches: int, contacts: int) -> np.ndarray:
         values = as_vector(given, "friction", patches)
         if patches != contacts and values.any():
             raise InvalidModel(
-                f"friction is one number per patch, but there are {patches} patches and {contacts} contacts; give the "
+                f"friction is one number per patch, but there are {patches} patches and "
+                f"{counted(contacts, 'contact')}; give the "
                 f"matrix ({patches}, {contacts})."
             )
         rows = np.diag(values) if patches == contacts else np.zeros((patches, contacts))

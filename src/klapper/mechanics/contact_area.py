@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from klapper.counting import counted
 from klapper.mechanics.errors import InvalidModel
 
 ALIGNED = 1e-9  # relative distance up to which a break lies on a panel's end
@@ -25,8 +26,8 @@ class ContactArea:
 
     ``points``   (k,) or (k, d): coordinates on the surface [m], d = 1 for a contact line, 2 for a surface
     ``weights``  (k,) > 0: share of the surface that belongs to each point [m or m²]
-    ``panels``   ends of the panels along every direction, if the rule is built of panels: kinks and jumps of weight
-                 functions must lie there
+    ``panels``   ends (p + 1,) [m] of the panels along every direction, if the rule is built of panels: kinks and jumps
+                 of weight functions must lie there
 
     >>> strip = ContactArea.line(0.6, panels=3)
     >>> strip.integrate(strip.points[:, 0] ** 2).round(12).item(), round(strip.measure, 12)
@@ -98,7 +99,8 @@ class ContactArea:
         """Refuse breaks inside a panel, over which the rule would integrate wrongly; untested without panels."""
         if len(breaks) != self.dimension:
             raise InvalidModel(
-                f"{what}: coordinates are given along {len(breaks)} directions, but the area has {self.dimension}."
+                f"{what}: coordinates are given along {counted(len(breaks), 'direction')}, but the area has "
+                f"{self.dimension}."
             )
         for ends, places in zip(self.panels or (), breaks, strict=False):
             inside = places[(places > ends[0]) & (places < ends[-1])]

@@ -16,6 +16,7 @@ import scipy.sparse as sparse
 
 from klapper.complementarity import ComplementarityError
 from klapper.contact_states import STICK
+from klapper.counting import counted
 from klapper.mechanics.force_sets import closed_forces
 from klapper.mechanics.system import Matrix, System
 
@@ -43,7 +44,7 @@ class ForceDeterminacy:
         if self.unique:
             return "unique" if self.motion_unique else "not unique: they change the motion"
         few = ", ".join(self.names[:6]) + (f" and {len(self.names) - 6} more" if len(self.names) > 6 else "")
-        return f"not unique: {self.changes - self.rank} free combination(s) among {few}"
+        return f"not unique: {counted(self.changes - self.rank, 'free combination')} among {few}"
 
 
 def force_determinacy(

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from klapper.counting import counted
 from klapper.mechanics.arguments import answer, finite, number, numbers
 from klapper.mechanics.contact_table import ContactList, constraint_list
 from klapper.mechanics.contacts import Constraint, Contact, FrictionElement, rate_of
@@ -32,8 +33,8 @@ _DIFFERENCE = 6.0e-6
 class FunctionSystem(System):
     """A system from functions, M(q) v' = f(t, q, v) + J_N λ_N + J_T λ_T + J_B λ_B, q' = v.
 
-    ``position``, ``velocity``  start (n,)
-    ``mass``                    M (n, n), or a function of q
+    ``position``, ``velocity``  start (n,) [m, rad] and [m/s, rad/s] at the ``time`` [s]
+    ``mass``                    M (n, n) [kg, kg m²], or a function of q
     ``force``                   function (t, q, v) → (n,) [N], gyroscopic terms included
     ``stiff``                   what to take implicitly: None for all of ``force``, False for nothing, or a function
                                 (t, q, v) → (n,) that is the stiff part of ``force``
@@ -41,6 +42,8 @@ class FunctionSystem(System):
     ``potential``               function q → V [J] of the conservative part of ``force``
     ``damping_power``           function (t, q, v) → power [W] ≥ 0 that damping takes; needs ``potential``
     ``contacts``, ``constraints``  with functions or arrays for gaps and directions
+    ``coordinates``, ``name``   names of the coordinates (n,), and of the system
+    ``penetration``             largest penetration [m] that is accepted at the start
     ``picture``                 what it looks like: a :class:`Picture`, or a function of the time ``until`` [s] that
                                 draws it; None: nothing is seen
 
@@ -169,7 +172,10 @@ class FunctionSystem(System):
             number(answer(self._damping_power, "damping_power", t=t, q=q, v=v), "damping_power at the start")
 
     def __repr__(self) -> str:
-        return f"FunctionSystem({len(self.coordinates)} coordinates, {self.contacts.count} contacts)"
+        return (
+            f"FunctionSystem({counted(len(self.coordinates), 'coordinate')}, "
+            f"{counted(self.contacts.count, 'contact')})"
+        )
 
 
 def _gap(part: Contact | FrictionElement, t: float, q: np.ndarray) -> float:

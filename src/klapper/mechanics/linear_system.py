@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.counting import counted
 from klapper.mechanics.arguments import finite, number, numbers
 from klapper.mechanics.contact_table import ContactList, constraint_list
 from klapper.mechanics.contacts import Constraint, Contact, FrictionElement, rate_of
@@ -43,11 +44,12 @@ class LinearSystem(System):
     M q̈ + (D + G) q̇ + (K + N) q = f(t) + J_N λ_N + J_T λ_T + J_B λ_B                          Waltersberger (5.114)
 
     ``mass``, ``damping``, ``stiffness``    symmetric (n, n), dense or sparse, or the diagonal (n,) [kg, N s/m, N/m]
-    ``gyroscopic``, ``circulatory``         skew (n, n)
+    ``gyroscopic``, ``circulatory``         skew (n, n) [N s/m, N/m]
     ``force``                               (n,) [N]: an array, a :class:`~klapper.mechanics.Signal`, or a function of t
     ``contacts``                            :class:`Contact` with a ``normal`` array, :class:`FrictionElement`
     ``constraints``                         :class:`Constraint` with a ``direction`` array
-    ``position``, ``velocity``              start (n,), zero if not given
+    ``position``, ``velocity``              start (n,) [m, m/s] at the ``time`` [s], zero if not given
+    ``coordinates``, ``name``               names of the coordinates (n,), and of the system
     ``compliance``                          C (m, m) [m/N]: contact flexibility of condensed coordinates, (5.67)
     ``penetration``                         largest penetration [m] that is accepted at the start
     ``picture``                             what it looks like: a :class:`Picture`, or a function of the time ``until``
@@ -90,7 +92,7 @@ class LinearSystem(System):
             tuple(coordinates) if coordinates is not None else tuple(f"q{i + 1}" for i in range(n))
         )
         if len(self.coordinates) != n:
-            raise InvalidModel(f"coordinates names {len(self.coordinates)} of {n} coordinates.")
+            raise InvalidModel(f"coordinates names {len(self.coordinates)} of {counted(n, 'coordinate')}.")
         self.velocities = self.coordinates
         t, q = number(time, "time"), _start(position, "position", n)
         self.start = State(t, q, _start(velocity, "velocity", n))
@@ -272,7 +274,7 @@ class LinearSystem(System):
         return self.load.value(self.start.time) if self.load.constant else np.zeros(self.size)
 
     def __repr__(self) -> str:
-        return f"LinearSystem({self.size} coordinates, {self.contacts.count} contacts)"
+        return f"LinearSystem({counted(self.size, 'coordinate')}, {counted(self.contacts.count, 'contact')})"
 
 
 def _matrix(given: Any, name: str, size: int | None, symmetry: int) -> Any:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import scipy.sparse as sparse
 
+from klapper.counting import counted
 from klapper.mechanics import LinearSystem
 from klapper.reduction import loads as of_load
 from klapper.reduction.elasticity import Elasticity, independent_shapes
@@ -44,7 +45,7 @@ def attachment(system: LinearSystem, modes: int, *, loads: bool = True) -> Reduc
         forces.append(sparse.csc_array(of_load.patterns(system.load, system.start.time)))
     extra = independent_shapes(elastic, kept, sparse.hstack(forces, format="csc"))
     names = mode_names(kept) + [f"attachment {i + 1}" for i in range(len(extra))]
-    name = f"{system.name}, {modes} modes and {len(extra)} attachment shapes"
+    name = f"{system.name}, {counted(modes, 'mode')} and {len(extra)} attachment shapes"
     small, basis = in_shapes(system, elastic, joined(kept, extra), names, name)
     error = reduction_error(elastic, system, small, basis, float(kept.frequencies[-1]))
     return Reduced(small, system, basis, error)

@@ -8,6 +8,7 @@ contribute to the flexibility at contacts is lost; ``error`` says how much.
 
 from __future__ import annotations
 
+from klapper.counting import counted
 from klapper.mechanics import InvalidModel, LinearSystem
 from klapper.reduction.elasticity import Elasticity
 from klapper.reduction.reduced import Reduced, reduction_error, require_linear
@@ -37,10 +38,12 @@ def modal(system: LinearSystem, modes: int, *, rigid: bool = True) -> Reduced:
         known = elastic.rigid.shape[1]
         if modes + known > elastic.mass.shape[0]:
             raise InvalidModel(
-                f"{modes} modes without the {known} rigid ones are more than '{system.name}' has."
+                f"{counted(modes, 'mode')} without the {known} rigid ones are more than '{system.name}' has."
             )
         kept = elastic.modes(modes + known)
         kept = kept.of(kept.squares != 0.0)
-    small, basis = in_shapes(system, elastic, kept, mode_names(kept), f"{system.name}, {len(kept)} modes")
+    small, basis = in_shapes(
+        system, elastic, kept, mode_names(kept), f"{system.name}, {counted(len(kept), 'mode')}"
+    )
     error = reduction_error(elastic, system, small, basis, float(kept.frequencies[-1]))
     return Reduced(small, system, basis, error)

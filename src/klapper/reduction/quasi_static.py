@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.counting import counted
 from klapper.mechanics import InvalidModel, LinearSystem
 from klapper.mechanics.eigenmodes import Modes
 from klapper.reduction import loads
@@ -70,7 +71,7 @@ def with_static_part(
         loads.response(system.load, respond_to_one(respond)),
         loads.gap_shifts(system.load, by_force),
     )
-    name = f"{system.name}, {len(kept)} modes and the others statically"
+    name = f"{system.name}, {counted(len(kept), 'mode')} and the others statically"
     small, basis = in_shapes(system, elastic, kept, mode_names(kept), name, static)
     return small, basis, static
 

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sparse
 from scipy.sparse.linalg import splu
 
+from klapper.counting import counted
 from klapper.mechanics import (
     Constraint,
     Contact,
@@ -140,7 +141,9 @@ class Reduced:
         return self.system.picture(until)
 
     def __str__(self) -> str:
-        return f"{self.system.name}: {self.full.size} → {self.system.size} coordinates; {self.error}"
+        return (
+            f"{self.system.name}: {self.full.size} → {counted(self.system.size, 'coordinate')}; {self.error}"
+        )
 
 
 def _forces(run: Any, times: np.ndarray | None = None) -> np.ndarray:

@@ -17,6 +17,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
 
+from klapper.counting import counted
 from klapper.report.embedding import script_text
 from klapper.report.folder import write
 from klapper.report.policy import content_policy
@@ -275,10 +276,11 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, texts: int = 1
 def _data_words(run: Run, data: Mapping[str, Any]) -> str:
     """How much of the run the page holds."""
     if data["kept"] == len(run):
-        words = [f"The page holds all {len(run)} samples"]
+        words = [f"The page holds all {counted(len(run), 'sample')}"]
     else:
         words = [
-            f"The page holds {data['kept']} of {len(run)} samples: of every line the least and the largest values in "
+            f"The page holds {data['kept']} of {counted(len(run), 'sample')}: of every line the least and "
+            "the largest values in "
             "equal stretches of time, so that no extreme is lost. Cells are empty where a line has no value"
         ]
     words.append("Values have 7 digits; the stored run has them all")

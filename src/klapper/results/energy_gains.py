@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from klapper.contact_states import IMPACT
+from klapper.counting import counted
 from klapper.results.run import Run
 from klapper.results.samples import ENERGY, Samples
 
@@ -30,7 +31,8 @@ def energy_gains(run: Run) -> dict[str, str]:
         else ""
     )
     return {
-        "energy gain": f"contacts gave energy in {len(when)} sample(s), most at {run.samples.time[worst]:.6g} s: "
+        "energy gain": f"contacts gave energy in {counted(len(when), 'sample')}, most at "
+        f"{run.samples.time[worst]:.6g} s: "
         f"{gains[worst]:.3g} J{by}. Restitution together with friction can do that, and so can a loose tolerance of "
         f"the contact problems; it is not physical"
     }

@@ -2,7 +2,7 @@
 
     2026-03-01T09:30:00+00:00  begun: rotor by moreau (step 0.0001, until 10)
     2026-03-01T09:30:05+00:00  part 1: 52000 samples, to 0.52 s
-    2026-03-01T09:30:07+00:00  stopped at 0.71 s with 2 part(s) stored; the same call goes on from there
+    2026-03-01T09:30:07+00:00  stopped at 0.71 s with 2 parts stored; the same call goes on from there
 
 It is for people: nothing is read back from it, and a log that cannot be written stops no run.
 """

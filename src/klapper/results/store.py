@@ -32,6 +32,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from klapper.counting import counted
 from klapper.results import overview
 from klapper.results.container import FORMAT, TEMPORARY, write_whole
 from klapper.results.errors import ResultsError
@@ -111,7 +112,7 @@ class PartStore:
         if self._layout is not None:
             end = f" at {self._end:.6g} s" if math.isfinite(self._end) else ""
             self._log.note(
-                f"stopped{end} with {self._parts} part(s) stored; the same call goes on from there"
+                f"stopped{end} with {counted(self._parts, 'part')} stored; the same call goes on from there"
             )
         self._layout = None
         self._lock.release()
@@ -146,7 +147,9 @@ class PartStore:
         if not good:
             return None
         self._take(found.layout, header["token"], good, found.samples)
-        self._log.note(f"resumed after {self._samples} samples at {self._end:.6g} s. {found.message}")
+        self._log.note(
+            f"resumed after {counted(self._samples, 'sample')} at {self._end:.6g} s. {found.message}"
+        )
         return found
 
     def begin(
@@ -194,7 +197,7 @@ class PartStore:
         )
         self._parts = number
         self._count(samples)
-        self._log.note(f"part {number}: {len(samples)} samples, to {self._end:.6g} s")
+        self._log.note(f"part {number}: {counted(len(samples), 'sample')}, to {self._end:.6g} s")
 
     def finish(self, run: Run) -> Path:
         """Write the whole run and remove its parts; the path of its file. A run that is to go on is not finished."""
@@ -205,7 +208,7 @@ class PartStore:
             )
         if len(run) < self._samples:
             raise ResultsError(
-                f"The run has {len(run)} samples, but its parts hold {self._samples}: give all of them."
+                f"The run has {counted(len(run), 'sample')}, but its parts hold {self._samples}: give all of them."
             )
         file = write_run(self.folder / RUN, run, fingerprint=_header(self.folder)["fingerprint"])
         self._tidy()

@@ -19,6 +19,7 @@ import numpy as np
 
 from klapper.complementarity import ComplementarityError
 from klapper.contact_states import OPEN, STICK
+from klapper.counting import counted
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
@@ -188,7 +189,7 @@ class ContactRounds:
             )
         raise StepFailed(
             f"at {self.before.time:.6g} s the contacts of the step of {self.h:.3g} s found no states that last in "
-            f"{self.rule.most} rounds; use a smaller step."
+            f"{counted(self.rule.most, 'round')}; use a smaller step."
         )
 
     def _paired(self, q: np.ndarray, *, corners: bool = False) -> ContactPairing:
@@ -276,7 +277,8 @@ class ContactRounds:
         bent &= self._apart(gaps)
         if self.rule.energy in ("consistent", "gradient") and self.where == "between" and np.any(bent):
             self.notes["gaps held"] = (
-                f"at {self.t1:.6g} s gaps of {int(bent.sum())} contact(s) could not close without work and were held"
+                f"at {self.t1:.6g} s gaps of {counted(int(bent.sum()), 'contact')} could not close without "
+                "work and were held"
             )
             return replace(now, plain=now.plain | bent), q if converged else self.before.position
         parted = np.where(now.pairing.held, STICK, OPEN).astype(np.int8)

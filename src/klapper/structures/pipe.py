@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.counting import counted
 from klapper.mechanics import Constraint, Contact, FrictionElement, InvalidModel, LinearSystem, Picture
 from klapper.mechanics.arguments import number
 from klapper.structures.beam import Beam
@@ -147,4 +148,4 @@ class Pipe:
         return self.beam.picture(until)
 
     def __repr__(self) -> str:
-        return f"Pipe('{self.beam.name}', {self.size} coordinates)"
+        return f"Pipe('{self.beam.name}', {counted(self.size, 'coordinate')})"

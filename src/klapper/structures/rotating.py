@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.counting import counted
 from klapper.mechanics import (
     Constant,
     Constraint,
@@ -98,7 +99,7 @@ class Rotor:
             raise InvalidModel(f"the basis has shape {basis.shape}, expected ({self.size}, k).")
         names = tuple(coordinates or (f"q{i + 1}" for i in range(basis.shape[1])))
         if len(names) != basis.shape[1]:
-            raise InvalidModel(f"coordinates names {len(names)} of {basis.shape[1]} coordinates.")
+            raise InvalidModel(f"coordinates names {len(names)} of {counted(basis.shape[1], 'coordinate')}.")
         return replace(
             self,
             **{name: basis.T @ (getattr(self, name) @ basis) for name in _MATRICES},
@@ -163,7 +164,7 @@ class Rotor:
         return self.structure(speed, gravity=gravity).system(contacts, constraints, **start)
 
     def __repr__(self) -> str:
-        return f"Rotor('{self.name}', {self.size} coordinates)"
+        return f"Rotor('{self.name}', {counted(self.size, 'coordinate')})"
 
 
 def rotating(

@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.counting import counted
 from klapper.mechanics import (
     Constant,
     Constraint,
@@ -84,7 +85,9 @@ class Structure:
         self.load = self._checked_load(np.zeros(self.size) if load is None else load)
         self.coordinates = tuple(coordinates or (f"q{i + 1}" for i in range(self.size)))
         if len(self.coordinates) != self.size:
-            raise InvalidModel(f"coordinates names {len(self.coordinates)} of {self.size} coordinates.")
+            raise InvalidModel(
+                f"coordinates names {len(self.coordinates)} of {counted(self.size, 'coordinate')}."
+            )
 
     @property
     def size(self) -> int:
@@ -200,7 +203,7 @@ class Structure:
         return load
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}('{self.name}', {self.size} coordinates)"
+        return f"{type(self).__name__}('{self.name}', {counted(self.size, 'coordinate')})"
 
 
 def _matrix(given: Any, name: str, size: int | None) -> Any:

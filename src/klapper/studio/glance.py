@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from klapper.counting import counted
 from klapper.report.record import DamagedRecord
 from klapper.results import ResultsError
 from klapper.results.tables import number
@@ -118,12 +119,12 @@ def _of_study(root: Root, name: str) -> dict[str, Any]:
     described, _ = study_of(root, name)
     title = f"Study of {described.target.name}"
     if not (described.store / "study.sqlite").exists():
-        return _glance(title, "none", "Nothing is computed yet.", [f"{len(described.design)} points"])
+        return _glance(title, "none", "Nothing is computed yet.", [counted(len(described.design), "point")])
     with sound(described.store):
         counts = described.counts()
     if older := older_points(root, described, counts):
-        return _glance(title, "warned", f"{older} points, of another version of the code.", [])
-    words = ", ".join(f"{count} points {state}" for state, count in counts.items() if count)
+        return _glance(title, "warned", f"{counted(older, 'point')}, of another version of the code.", [])
+    words = ", ".join(f"{counted(count, 'point')} {state}" for state, count in counts.items() if count)
     kind = "failed" if counts["failed"] else "warned" if counts["missing"] else "passed"
     return _glance(title, kind, f"{words}.", [f"over {', '.join(described.design.columns)}"])
 
@@ -131,7 +132,7 @@ def _of_study(root: Root, name: str) -> dict[str, Any]:
 def _of_store(root: Root, name: str) -> dict[str, Any]:
     facts = store_facts(root, name)
     kind = "failed" if facts.failed else "passed"
-    words = f"{facts.done} points done" + (f", {facts.failed} failed" if facts.failed else "")
+    words = f"{counted(facts.done, 'point')} done" + (f", {facts.failed} failed" if facts.failed else "")
     return _glance(f"Points of {facts.target}", kind, f"{words}.", [])
 
 

@@ -253,7 +253,7 @@ def test_motions_of_other_systems_are_refused():
     with pytest.raises(InvalidModel, match="that periodic_motion has found"):
         follow_periodic(family(), 1.5, 1.0, first=impact_oscillator().system())
     other = periodic_motion(driven_slider(0.6, 0.3))
-    with pytest.raises(InvalidModel, match="has 2 coordinates and 1 contacts, the family has 1 and 1"):
+    with pytest.raises(InvalidModel, match="has 2 coordinates and 1 contact, the family has 1 and 1"):
         follow_periodic(family(), 1.5, 1.0, first=other)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from klapper.analysis.harmonic.balance import Balance
 from klapper.analysis.harmonic.response import HarmonicResponse
 from klapper.analysis.periodic.curve import Curve
+from klapper.counting import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -94,4 +95,4 @@ class HarmonicCurve:
 
     def __str__(self) -> str:
         turns = f", {len(self.folds)} folds" if self.folds else ""
-        return f"{len(self)} responses from {self.frequencies[0]:.6g} Hz{turns}; {self.ended}"
+        return f"{counted(len(self), 'response')} from {self.frequencies[0]:.6g} Hz{turns}; {self.ended}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from klapper.analysis.periodic.motion import PeriodicMotion
+from klapper.counting import counted
 
 if TYPE_CHECKING:
     from klapper.analysis.periodic.family import Family
@@ -122,7 +123,7 @@ class PeriodicBranch:
         return follow_other(self, bifurcation, side, **options)
 
     def __repr__(self) -> str:
-        return f"PeriodicBranch({len(self)} motions, {len(self.bifurcations)} bifurcations)"
+        return f"PeriodicBranch({counted(len(self), 'motion')}, {counted(len(self.bifurcations), 'bifurcation')})"
 
     def __str__(self) -> str:
         low, high = float(np.min(self.parameters)), float(np.max(self.parameters))

@@ -39,6 +39,7 @@ from klapper.analysis.periodic.options import Options, require_motion_of
 from klapper.analysis.periodic.search import MotionSearch, NoPeriodicMotion, periodic_motion
 from klapper.analysis.periodic.shooting import Shooting
 from klapper.analysis.periodic.transition import other_sequence
+from klapper.counting import counted
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
@@ -205,7 +206,7 @@ class _Walk:
             try:
                 on = self._beyond(equations, curve, edge)
             except KeyboardInterrupt:
-                self.ended = f"it was interrupted after {len(self.motions)} motions"
+                self.ended = f"it was interrupted after {counted(len(self.motions), 'motion')}"
                 return
             if on is None:
                 where = self.found[-1]
@@ -221,8 +222,8 @@ class _Walk:
         """The end of the branch in words."""
         count = len(self.motions)
         return {
-            "most": f"{count} motions were computed, the most that were allowed",
-            "interrupted": f"it was interrupted after {count} motions",
+            "most": f"{counted(count, 'motion')} were computed, the most that were allowed",
+            "interrupted": f"it was interrupted after {counted(count, 'motion')}",
             "edge": f"the motion shrinks to a state of rest at {self.parameters[-1]:.10g}",
         }.get(curve.end, curve.ended)
 

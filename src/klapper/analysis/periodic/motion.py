@@ -14,6 +14,7 @@ from klapper.analysis.periodic.events import MotionEvent, events_of
 from klapper.analysis.periodic.margins import Margin, least_margin
 from klapper.analysis.periodic.passage import Passage
 from klapper.analysis.periodic.shooting import Shooting
+from klapper.counting import counted
 from klapper.mechanics.system import State, System
 from klapper.results import Run
 from klapper.schemes.phase_map import PhaseMaps
@@ -189,7 +190,7 @@ class PeriodicMotion:
         return simulate(begun, self.start.time + periods * self.period, scheme, progress=False)
 
     def __repr__(self) -> str:
-        return f"PeriodicMotion({self.period:.8g} s, {len(self.events)} events, {self._judgement})"
+        return f"PeriodicMotion({self.period:.8g} s, {counted(len(self.events), 'event')}, {self._judgement})"
 
     @property
     def _judgement(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from klapper.analysis.periodic.motion import PeriodicMotion
+from klapper.counting import counted
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
@@ -16,13 +17,13 @@ from klapper.mechanics.system import System
 def require_motion_of(system: System, motion: Any) -> None:
     """Refuse what is no motion of a system like this one."""
     if not isinstance(motion, PeriodicMotion):
-        raise InvalidModel(f"motion is {motion!r}; give one that periodic_motion has found, or None.")
+        raise InvalidModel(f"first is {motion!r}; give one that periodic_motion has found, or None.")
     given = motion.system
     sizes = (len(given.velocities), given.contacts.count), (len(system.velocities), system.contacts.count)
     if sizes[0] != sizes[1]:
         raise InvalidModel(
-            f"the motion has {sizes[0][0]} coordinates and {sizes[0][1]} contacts, the family has {sizes[1][0]} and "
-            f"{sizes[1][1]}; give a motion of the family."
+            f"the motion has {counted(sizes[0][0], 'coordinate')} and {counted(sizes[0][1], 'contact')}, the family "
+            f"has {sizes[1][0]} and {sizes[1][1]}; give a motion of the family."
         )
 
 

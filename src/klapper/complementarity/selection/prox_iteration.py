@@ -22,6 +22,7 @@ from klapper.complementarity.errors import InvalidProblem, NotApplicable
 from klapper.complementarity.selection.force_set import ForceSet
 from klapper.complementarity.selection.reading import as_previous
 from klapper.complementarity.selection.rule import Selection, by_force, chosen, positive
+from klapper.counting import counted
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class ProxIteration:
                         warm start; normal forces that are not given start as those of the set at hand, as if they had
                         been iterated before (Seiwald, listing C.1)
     ``factors``         r_i relative to each other: one number, (r,) or a mapping from names
-    ``relaxation``      the largest r G that a sweep applies, in (0, 2); up to 1 no direction overshoots
+    ``relaxation``      the largest r G that a sweep applies, in (0, 2), dimensionless; up to 1 none overshoots
     ``max_iterations``  after which the nearest member to the last iterate is taken, and the note says so
 
     Two feet share −2 N; from zero the one with three times the factor r takes three times the force:
@@ -89,7 +90,8 @@ class ProxIteration:
         )
         if iterations >= self.max_iterations or not forces.contains(x):
             note = (
-                f"after {iterations} sweeps forces still change by {change:.1e} N: the nearest member of the set was "
+                f"after {counted(iterations, 'sweep')} forces still change by {change:.1e} N: the nearest "
+                "member of the set was "
                 f"taken"
             )
             x = forces.face.at(forces.face.nearest(x, 1.0 / factors))

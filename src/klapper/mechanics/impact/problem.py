@@ -21,6 +21,7 @@ import scipy.sparse as sparse
 
 from klapper.complementarity import InvalidProblem
 from klapper.complementarity.checking import as_names, as_sparse, as_vector, require_finite
+from klapper.counting import counted
 from klapper.mechanics.errors import InvalidModel
 
 Matrix = Any  # ndarray or scipy csr_array
@@ -35,8 +36,8 @@ _SYMMETRY = 1e-10
 class Approaching(NamedTuple):
     """The part of an impact whose contacts do not open.
 
-    ``problem`` holds contacts ``contacts`` (k,) and friction patches ``patches`` (p,) of the whole impact, in
-    this order.
+    ``problem`` holds the contacts with the numbers ``contacts`` (k,) and the friction patches with the numbers
+    ``patches`` (p,) of the whole impact, in this order.
 
     Of two balls beside a wall each only the first comes nearer:
 
@@ -249,7 +250,10 @@ class ImpactProblem:
         return values.reshape(self.patches, self.dimension)
 
     def __repr__(self) -> str:
-        return f"ImpactProblem({self.size} velocities, {self.contacts} contacts, {self.patches} friction patches)"
+        return (
+            f"ImpactProblem({counted(self.size, 'velocity', 'velocities')}, "
+            f"{counted(self.contacts, 'contact')}, {self.patches} friction patches)"
+        )
 
 
 def read_array(reader: Callable[..., T], *arguments: Any) -> T:
@@ -340,7 +344,8 @@ def _friction(value: Any, patches: int, contacts: int) -> sparse.csr_array | Non
             return None
         if patches != contacts:
             raise InvalidModel(
-                f"friction is one number per patch, but there are {patches} patches and {contacts} contacts; give "
+                f"friction is one number per patch, but there are {patches} patches and "
+                f"{counted(contacts, 'contact')}; give "
                 f"the matrix ({patches}, {contacts})."
             )
         value = sparse.diags_array(values)

@@ -17,8 +17,9 @@ from klapper.complementarity.problem import LinearComplementarity
 class BatchSolution:
     """Solutions of k problems: ``x`` (k, n), nan in the rows of problems without a verified solution.
 
-    ``solved`` (k,) booleans, ``residual`` (k,) natural residuals, ``iterations`` (k,), and ``failures`` with the reason
-    for each unsolved problem.
+    ``x`` is in the unit of the unknowns, [N] or [N s] at contacts; ``solved`` (k,) booleans, ``residual`` (k,) natural
+    residuals, dimensionless, ``iterations`` (k,) of each problem, and ``failures`` with the reason for each unsolved
+    problem.
 
     Two problems with A = 0, of which the first, 0 · x − 1 ≥ 0, has no solution:
 
@@ -37,8 +38,9 @@ class BatchSolution:
 def solve_batch(matrices: Any, offsets: Any, *, tolerance: float = 1e-9, start: Any = None) -> BatchSolution:
     """Solve 0 ≤ x ⟂ A x + b ≥ 0 for k problems of one size.
 
-    ``matrices`` (k, n, n), or (n, n) when all problems share it; ``offsets`` (k, n); ``start`` (k, n) guesses of
-    x. Problems on which the compiled path fails go through :func:`solve` one by one.
+    ``matrices`` (k, n, n), or (n, n) when all problems share it; ``offsets`` (k, n); ``start`` (k, n) guesses of x;
+    ``tolerance`` is the allowed natural residual, dimensionless. Problems on which the compiled path fails go through
+    :func:`solve` one by one.
 
     >>> batch = solve_batch(np.eye(2), [[-1.0, 1.0], [2.0, -3.0]])
     >>> batch.x.tolist()

@@ -37,7 +37,7 @@ class Conversion(Generic[P]):
 
     ``problem``  the converted problem
     ``recover``  from its unknowns (k,) to those of the original (n,), in their units
-    ``lift``     the other way, for start values
+    ``lift``     the other way, for start values: from (n,) to (k,)
 
     >>> ball = MixedComplementarity([[2.0, -1.0], [1.0, 0.0]], [6.0, -1.0], free=1)  # 2 kg at −3 m/s, floor at 1 m/s
     >>> conversion = eliminate_free(ball)
@@ -97,7 +97,9 @@ def eliminate_free(problem: MixedComplementarity) -> Conversion[LinearComplement
 
 
 def split_free(problem: MixedComplementarity) -> Conversion[LinearComplementarity]:
-    """Write each free unknown as x⁺ − x⁻; its equation becomes two opposite inequalities. Works for any A₁₁.
+    """The mixed ``problem`` with each free unknown as x⁺ − x⁻; its equation becomes two opposite inequalities.
+
+    Works for any A₁₁.
 
     >>> ball = MixedComplementarity([[2.0, -1.0], [1.0, 0.0]], [6.0, -1.0], free=1)  # unknowns v and λ
     >>> split = split_free(ball)

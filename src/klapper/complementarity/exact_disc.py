@@ -133,7 +133,9 @@ def exact_disc_motion(
 
 
 def exact_disc_start(contact: FrictionalContact, force: np.ndarray) -> np.ndarray:
-    """Unknowns (λ, z) of :func:`exact_disc_problem` that belong to contact forces λ: z = |u_T|.
+    """Unknowns (λ, z) of :func:`exact_disc_problem` that belong to contact forces λ: z = |u_T| [m/s].
+
+    ``contact`` is the problem, ``force`` λ (size,) [N s] its contact forces or impulses.
 
     >>> block = FrictionalContact(np.eye(3), [-1.0, 0.8, 0.0], friction=0.5)
     >>> exact_disc_start(block, np.array([1.0, -0.5, 0.0])).round(12).tolist()  # slides with 0.8 − 0.5 m/s

@@ -34,16 +34,15 @@ Verdict = Literal["unique", "not unique", "undecided"]
 
 @dataclass(frozen=True)
 class Uniqueness:
-    """What is determined by a problem and what is not.
+    """What is determined by a problem and what is not, in the units of its unknowns x and its y = A x + b.
 
+    ``names``       of the unknowns (n,)
     ``motion``      is the complementary quantity (velocity, gap) unique: "unique", "not unique" or "undecided"
     ``motions``     the distinct motions known (k, n)
     ``forces``      (n,) booleans: which unknowns are unique
     ``lower``, ``upper``  (n,) least and greatest value of each unknown; over all solutions if ``complete``,
-    otherwise over
-                    all solutions with the motion of the given one
+                    otherwise over all solutions with the motion of the given one
     ``null_space``  (n, k): combinations of unknowns that change nothing but themselves, largest entry one
-
     ``complete``    whether the bounds hold for all solutions
     ``all_unique``  whether motion and forces are
 

@@ -60,8 +60,9 @@ def active_sets(
     acceleration: np.ndarray | None = None,
     tolerances: Tolerances = Tolerances(),  # noqa: B008 - frozen
 ) -> ActiveSets:
-    """A_N3, A_N2, A_N1, A_T2, A_T1 of a state q (nq,) [m, rad], v (nv,) [m/s, rad/s] at the time t [s].
+    """The contacts of a ``system`` that take part: A_N3, A_N2, A_N1, A_T2, A_T1 of a state.
 
+    The state is ``q`` (nq,) [m, rad], ``v`` (nv,) [m/s, rad/s] at the time ``t`` [s].
     The last of each need the ``acceleration`` v̇ (nv,) [m/s², rad/s²]; ``tolerances`` say what counts as zero.
 
     A ball that rests on the floor and is pulled up leaves it, Waltersberger (3.19):

@@ -35,6 +35,7 @@ class AveragedContact:
 
     ``functions`` are callables h(x) on a line, h(x, y) on a surface, that take arrays; see also :meth:`boxes`,
     :meth:`hats` and :meth:`diracs`. Negative, vanishing and linearly dependent ones are refused by name.
+    ``area`` is the :class:`ContactArea`, ``names`` (m,) those of the averaged gaps.
 
     ``points``    (k, d) where gap and directions have to be known: those of the area, or of the Dirac functions
     ``operator``  (m, k) sparse: averages from values at these points; rows sum up to one
@@ -162,6 +163,7 @@ class FrictionPatches:
     """Disjoint patches Γ_i that cover the contact area; on each, friction acts on the mean sliding velocity. (3.43)
 
     ``edges``  one rising array per direction that spans the area; on a surface all products, last fastest.
+    ``area`` is the :class:`ContactArea` [m or m²], the edges in m; ``names`` (s,) are those of the patches.
     Use :meth:`labelled` for patches of any shape.
 
     >>> strip = ContactArea.line(1.0, panels=4)
@@ -268,7 +270,8 @@ class FrictionPatches:
 def friction_matrix(contact: AveragedContact, patches: FrictionPatches, friction: Any) -> np.ndarray:
     """μ (s, m): the friction limit of patch i is Σ_j μ_ij λ_N,j, Waltersberger (3.74).
 
-    ``friction`` is the coefficient of every patch, one number or (s,). Patches that match boxes give a diagonal matrix.
+    ``contact`` has m averaged gaps, ``patches`` are s on the same area; ``friction`` is the coefficient of every
+    patch, dimensionless, one number or (s,). Patches that match boxes give a diagonal matrix.
 
     Two boxes of normal force and one patch of friction with μ = 0.5 over both:
 

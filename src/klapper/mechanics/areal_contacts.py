@@ -30,11 +30,12 @@ def areal_contacts(
 ) -> list[Contact | FrictionElement]:
     """Contacts with constant directions from shape functions sampled on the contact area.
 
+    ``contact``    the averaged gaps g_i = ∫ h_i g dΓ; ``restitution`` ε of all of them, dimensionless
     ``gradients``  ∂g/∂q (k, n) at ``contact.points``
     ``gap``        gap at q = 0, one number or (k,) [m]
     ``patches``    friction patches on the same area, with
     ``sliding``    ∂v_T/∂v (k, n) or (k, d, n) at the area's points and
-    ``friction``   coefficient of every patch, one number or (s,)
+    ``friction``   coefficient of every patch, dimensionless, one number or (s,)
     ``name``       put in front of the names of contacts and patches
 
     A lid on a ledge of 1 m, hinged at x = 0 and turned by the angle q with the gap x q, cut into two boxes:

@@ -29,8 +29,8 @@ class ContactLaws:
     """The laws of k contacts at one moment, row by row.
 
     ``normal``       whether there is a normal direction (k,); False for friction elements
-    ``restitution``  ε (k,)
-    ``friction``     μ (k,), or a matrix (k, k) when friction limits depend on other contacts' normal forces
+    ``restitution``  ε (k,), dimensionless
+    ``friction``     μ (k,), dimensionless; a matrix (k, k) when friction limits depend on other contacts' normal forces
     ``limit``        given part of the friction limits (k,) [N]
     ``ratio``        μ₂/μ₁ (k,) of anisotropic contacts, 1 for all others
 
@@ -106,7 +106,8 @@ class ContactTable(Protocol):
 class ContactList:
     """The table of a system whose contacts are listed one by one.
 
-    ``time`` [s] and ``position`` (n,) are those of the start: there the functions among the contacts are asked once.
+    ``parts`` are :class:`Contact` and :class:`FrictionElement`, numbered in their order; ``time`` [s] and ``position``
+    (n,) are those of the start: there the functions among the contacts are asked once.
 
     >>> walls = [Contact("left", normal=[1.0]), Contact("right", normal=[-1.0], gap=0.1)]
     >>> contacts = ContactList(walls, 0.0, np.zeros(1))

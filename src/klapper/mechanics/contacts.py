@@ -131,6 +131,7 @@ class FrictionElement:
 class Constraint:
     """A two-sided constraint Φ(t, q) = 0.
 
+    ``name``       of the constraint in results and messages
     ``offset``     φ₀, a number or a signal, of Φ = direction · q + φ₀(t); or a function Φ(t, q)
     ``direction``  ∂Φ/∂q (n,): an array; for a function Φ also a function of (t, q), or None: differences
     ``invariants`` the same Φ, not of t, by :class:`klapper.mechanics.Invariants`: energy-momentum steps keep momenta

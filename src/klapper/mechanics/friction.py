@@ -114,7 +114,8 @@ class Anisotropic:
 class Stribeck:
     """μ(v) = μ_d + (μ_s − μ_d) / (1 + (|v|/v_s)^exponent): falls from static to dynamic with the sliding speed.
 
-    ``static`` μ_s and ``dynamic`` μ_d, dimensionless; ``speed`` v_s [m/s], at which half of the fall is over.
+    ``static`` μ_s, ``dynamic`` μ_d and ``exponent``, dimensionless; ``speed`` v_s [m/s], at which half of the fall is
+    over.
 
     >>> belt = Stribeck(static=0.4, dynamic=0.2, speed=0.1)
     >>> belt.coefficient(0.0), round(belt.coefficient(0.1), 12)

@@ -27,6 +27,7 @@ KINDS = ("ball", "polygon", "line", "dots", "spring", "wall", "mesh")
 class Part:
     """Something that is seen, and how it moves: give ``body``, ``rows`` or ``first``, one of them.
 
+    ``name``    of the part; ``radius`` [m] of a ball
     ``kind``    "ball" (one point, ``radius``; negative: hollow), "polygon", "line", "dots", "spring" (two points),
                 "wall" (one point and a ``normal``), "mesh" (cells of an ``element``)
     ``points``  (n, 3) or in the plane (n, 2) [m] X of x = c_b + R_b X, x = X + A q or x = q; a picture that is scaled

@@ -75,7 +75,7 @@ class ArctanFriction:
 class PowerFriction:
     """φ = (|v|/v_r)^(1/α). Waltersberger (4.79), where v_r = 1 m/s.
 
-    ``sharpness``        α > 0: φ tends to one for α → ∞; above v_r the force exceeds ρ
+    ``sharpness``        α > 0, dimensionless: φ tends to one for α → ∞; above v_r the force exceeds ρ
     ``reference_speed``  v_r [m/s] at which the force is ρ
     ``floor``            [m/s]: below it the law goes on linearly, since its slope at rest would be infinite for α > 1
 

@@ -27,7 +27,7 @@ _DIFFERENCE = 6.0e-6  # cube root of the rounding unit: the best spacing of cent
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Time [s], position (nq,) and velocity (nv,).
+    """A moment of a motion: ``time`` t [s], ``position`` q (nq,) [m, rad] and ``velocity`` v (nv,) [m/s, rad/s].
 
     >>> state = State(0.0, np.array([1.0, 0.0]), np.array([0.0, 2.0]))
     >>> state.time, state.position.tolist(), state.velocity.tolist()

@@ -27,6 +27,7 @@ MEMBER = 1e-9  # of the largest force: violation up to which forces count as mem
 class Selection:
     """Forces (r,) [N] chosen by a rule.
 
+    ``forces`` x (r,) [N]
     ``rule``   what chose them, e.g. "minimum norm"
     ``exact``  whether they belong to the set: if not, they move the system differently
     ``note``   what a reader must know, empty if nothing

@@ -28,6 +28,7 @@ NOISE = 1e-9
 class ImpactAudit:
     """Energies of one impact [J].
 
+    ``law``  by name; ``names`` (m,), ``patch_names`` (s,), ``constraint_names`` (k,) of those that the books are about
     ``energy_before``, ``energy_after``  kinetic energy
     ``normal`` (m,), ``friction`` (s,), ``bilateral`` (k,)  dissipated by each contact, friction patch, constraint
     ``walls``             work put in by moving walls, belts and drives (the rates of the problem)

@@ -32,6 +32,8 @@ _DIFFERENT = 1e-7
 class PoissonImpact(Impact):
     """An impact by Poisson's law; its stages are compression and restitution.
 
+    Fields as of :class:`Impact`; ``rule`` is the law with its options, which tries other splits of the impulses.
+
     >>> impact = Poisson().resolve(ImpactProblem([2.0], [-3.0], [[1.0]], restitution=0.5))
     >>> impact.compression.tolist(), impact.compressed.tolist(), impact.after.tolist()
     ([6.0], [0.0], [1.5])
@@ -105,7 +107,9 @@ class PoissonImpact(Impact):
 @impact_law("poisson")
 @dataclass(frozen=True, kw_only=True)
 class Poisson(ImpactLaw):
-    """Poisson's law for all given contacts; ``restitution`` of the problem is e. Options as of :class:`ImpactLaw`.
+    """Poisson's law for all given contacts, Λ_E = e Λ_K + Λ_+; ``restitution`` of the problem is e.
+
+    Options as of :class:`ImpactLaw`.
 
     Three balls of 1 kg in a row; compression brings all to 1/3 m/s with 2/3 and 1/3 N s. The second contact returns its
     1/3 N s, which stops the ball in the middle, so that the first one pushes it on:

@@ -19,8 +19,9 @@ CLOSED = 1e-7
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """One jump of an impact: impulses Λ (m + s d + k,) [N s] and velocities (n,) before and after it.
+    """One jump of an impact, ``after`` = ``before`` + M⁻¹ J Λ.
 
+    ``name`` of the stage, ``impulse`` Λ (m + s d + k,) [N s], velocities ``before`` and ``after`` it (n,) [m/s, rad/s].
     ``solution`` is the verified contact problem behind it, None where nothing had to be solved.
 
     Poisson's law compresses a ball of 2 kg at −3 m/s to rest and returns half of the 6 N s:
@@ -42,8 +43,9 @@ class Stage:
 class ImpactDeterminacy:
     """Whether a law determines the motion after the impact and the impulses, with the analysis of each stage.
 
-    ``motion`` and ``forces`` are "unique", "not unique" or "undecided", ``words`` the same for a reader. A table of
-    1 kg that falls on two legs stops, but how the legs share the impulse is open:
+    ``motion`` and ``forces`` are "unique", "not unique" or "undecided", ``words`` the same for a reader, ``stages`` the
+    :class:`~klapper.complementarity.Uniqueness` of each stage. A table of 1 kg that falls on two legs stops, but how
+    the legs share the impulse is open:
 
     >>> from klapper.mechanics.impact import Newton
     >>> table = ImpactProblem([1.0], [-1.0], [[1.0, 1.0]], names=["left", "right"])
@@ -73,6 +75,8 @@ class ImpactDeterminacy:
 class Impact:
     """What a law makes of an :class:`ImpactProblem`.
 
+    ``problem``     that was given; ``law`` the name of what resolved it
+    ``stages``      the jumps one after the other, each a :class:`Stage`
     ``after``       ⁺v (n,) [m/s, rad/s]
     ``normal``      impulses of the normal contacts (m,) [N s]
     ``tangential``  of the friction patches (s, d) [N s], ``bilateral`` of the two-sided constraints (k,) [N s]

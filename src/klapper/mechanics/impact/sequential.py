@@ -80,7 +80,7 @@ class Sequential(ImpactLaw):
     """Fast impacts one after the other.
 
     ``limit``      greatest number of fast impacts
-    ``least_approach``  approach speeds below this part of the largest one at the start count as none
+    ``least_approach``  approach speeds below this share of the largest one at the start count as none
 
     Options as of :class:`ImpactLaw`. Balls of 1 kg with ε = 0.5 share the speed of a hit as (1 ∓ ε)/2:
 

@@ -85,10 +85,13 @@ class Joints:
         axes = [row for row in rows if isinstance(row, AxisRow)]
         angles = [row for row in rows if isinstance(row, AngleRow)]
         self._tables: list[_Rows] = []
+        self.pairs: list[PointPairs] = []  # places on bodies that are held together
         if points:
-            self._tables.append(_PointRows(points, layout))
+            self._tables.append(at_points := _PointRows(points, layout))
+            self.pairs.append(at_points.pairs)
         if distances:
-            self._tables.append(_DistanceRows(distances, layout))
+            self._tables.append(along_rods := _DistanceRows(distances, layout))
+            self.pairs.append(along_rods.pairs)
         if axes:
             self._tables.append(_AxisRows(axes, layout))
         if angles:

@@ -63,8 +63,7 @@ def _name(coordinate: str) -> str:
 def _attachments(parts: Any, count: int) -> list[np.ndarray]:
     """Places (k, 3) [m] on each body where springs and joints hold."""
     held: list[list[np.ndarray]] = [[] for _ in range(count)]
-    pairs = [parts.springs.pairs, *(table.pairs for table in parts.joints._tables if hasattr(table, "pairs"))]
-    for table in pairs:
+    for table in (parts.springs.pairs, *parts.joints.pairs):
         for body, at in zip(table.bodies.ravel(), table.places.reshape(-1, 3), strict=True):
             if body >= 0:
                 held[body].append(at)

@@ -53,6 +53,18 @@ class MaterialLaw(ABC):
     def tangent(self, metric: np.ndarray) -> np.ndarray:
         """𝔻 (p, v, v) [N/m²]: change of S with the strain E = (C − 1)/2, shear doubled."""
 
+    plane = "strain"
+    """What a body in the plane is free of across it: "strain" or "stress"."""
+
+    @property
+    def of_space(self) -> MaterialLaw:
+        """The law of the material, for all six components."""
+        return self
+
+    def in_space(self, metric: np.ndarray) -> np.ndarray:
+        """π (p, 6) of a body in the plane, with what happens across it."""
+        return embedded(metric)
+
 
 @dataclass(frozen=True)
 class Isotropic(MaterialLaw):
@@ -207,24 +219,26 @@ class PlaneStress(MaterialLaw):
     """
 
     law: MaterialLaw
+    plane = "stress"
 
     def energy(self, metric: np.ndarray) -> np.ndarray:
-        return self.law.energy(self._in_space(metric))
+        return self.law.energy(self.in_space(metric))
 
     def stress(self, metric: np.ndarray) -> np.ndarray:
-        return self.law.stress(self._in_space(metric))[:, IN_PLANE]
+        return self.law.stress(self.in_space(metric))[:, IN_PLANE]
 
     def tangent(self, metric: np.ndarray) -> np.ndarray:
-        full = self.law.tangent(self._in_space(metric))
+        full = self.law.tangent(self.in_space(metric))
         plane = full[:, IN_PLANE][:, :, IN_PLANE]
         aside = full[:, IN_PLANE, 2]
         return plane - aside[:, :, None] * aside[:, None, :] / full[:, 2, 2][:, None, None]
 
+    @property
+    def of_space(self) -> MaterialLaw:
+        return self.law
+
     def in_space(self, metric: np.ndarray) -> np.ndarray:
         """π (p, 6) with the thickness that leaves the plate free of stress across."""
-        return self._in_space(metric)
-
-    def _in_space(self, metric: np.ndarray) -> np.ndarray:
         if metric.shape[1] != 3:
             raise InvalidModel("plane stress is for bodies in the plane; give the law itself in space.")
         full = embedded(metric, 1.0 / np.sqrt(determinant(metric)))

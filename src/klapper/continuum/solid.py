@@ -20,7 +20,7 @@ from klapper.continuum.mesh import Mesh
 from klapper.continuum.passes import Passes
 from klapper.continuum.stated_laws import stated
 from klapper.continuum.threads import shared
-from klapper.continuum.voigt import embedded, from_stress_like
+from klapper.continuum.voigt import from_stress_like
 from klapper.mechanics.arguments import number
 from klapper.mechanics.discrete_gradient import discrete_gradient, discrete_gradient_slope
 from klapper.mechanics.errors import InvalidModel
@@ -162,9 +162,8 @@ class Solid(Body):
         gradient = self.deformation(position)
         strain = _flat(_metric(gradient))
         if self.dimension == 2:
-            plate = isinstance(self.law, PlaneStress)
-            full = self.law.in_space(strain) if isinstance(self.law, PlaneStress) else embedded(strain)
-            stress = from_stress_like((self.law.law if plate else self.law).stress(full))  # type: ignore[attr-defined]
+            full = self.law.in_space(strain)
+            stress = from_stress_like(self.law.of_space.stress(full))
             space = np.zeros((*gradient.shape[:2], 3, 3))
             space[..., :2, :2] = gradient
             space[..., 2, 2] = np.sqrt(full[:, 2]).reshape(gradient.shape[:2])

@@ -11,7 +11,6 @@ from klapper.continuum.laws import (
     MaterialLaw,
     MooneyRivlin,
     NeoHooke,
-    PlaneStress,
     SaintVenantKirchhoff,
 )
 
@@ -26,13 +25,12 @@ def stated(law: MaterialLaw) -> dict[str, Any]:
     >>> stated(NeoHooke(1e5, 0.3))
     {'name': 'NeoHooke', 'constants': {'young': 100000.0, 'poisson': 0.3}, 'plane': 'strain'}
     """
-    plane = "stress" if isinstance(law, PlaneStress) else "strain"
-    inner = law.law if isinstance(law, PlaneStress) else law
+    inner = law.of_space
     name = type(inner).__name__
     if not isinstance(inner, Isotropic) or _LAWS.get(name) is not type(inner):
         return {}
     constants = {each.name: float(getattr(inner, each.name)) for each in fields(inner)}
-    return {"name": name, "constants": constants, "plane": plane}
+    return {"name": name, "constants": constants, "plane": law.plane}
 
 
 def law_of(statement: Mapping[str, Any]) -> Isotropic:

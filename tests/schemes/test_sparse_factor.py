@@ -181,3 +181,14 @@ def test_a_solver_that_hides_a_singular_matrix_is_found_out() -> None:
     hiding = sparse_factor._Checked(rows, lambda diagonal: lambda right: 0.0 * right, False)
     with pytest.raises(SingularMatrix, match="singular to the accuracy of numbers"):
         hiding(np.ones(400))
+
+
+@pytest.mark.parametrize("zeros", [0, 1, 2, 3])
+def test_zeros_on_a_diagonal_are_replaced_where_they_are_few(zeros: int) -> None:
+    """None, one or two of four; not three."""
+    diagonal = np.where(np.arange(4) < zeros, 0.0, 2.0)
+    matrix = sparse.csr_array(np.diag(diagonal) + np.eye(4, k=1) + np.eye(4, k=-1))
+    filled = sparse_factor._without_zeros(matrix)
+    assert (filled is matrix) == (zeros in (0, 3))
+    assert np.all(filled.diagonal()) == (zeros < 3)
+    np.testing.assert_allclose(filled.toarray(), matrix.toarray(), atol=1e-6)

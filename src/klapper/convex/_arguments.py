@@ -13,7 +13,7 @@ TOLERANCE = 1e-9  # default relative tolerance of every membership test of this 
 def frozen_array(
     name: str, value: ArrayLike, shape: tuple[int | None, ...], allow_infinite: bool = False
 ) -> Array:
-    """Read-only float copy of `value`, whose shape must match (None: any length)."""
+    """Read-only float copy of ``value``, whose shape must match (None: any length)."""
     array = np.array(value, dtype=float)
     if array.ndim != len(shape) or any(
         want not in (None, got) for want, got in zip(shape, array.shape, strict=False)
@@ -37,7 +37,7 @@ def stack_of_points(name: str, value: ArrayLike, dimension: int) -> Array:
 
 
 def number(name: str, value: Any, least: float = -np.inf, strictly: bool = False) -> float:
-    """Finite float not below `least` (or above it, if `strictly`)."""
+    """Finite float not below ``least`` (or above it, if ``strictly``)."""
     given = float(value)
     if not np.isfinite(given) or given < least or (strictly and given == least):
         limit = "" if least == -np.inf else f" {'>' if strictly else '>='} {least:g}"
@@ -46,7 +46,7 @@ def number(name: str, value: Any, least: float = -np.inf, strictly: bool = False
 
 
 def whole_number(name: str, value: Any, least: int) -> int:
-    """Integer not below `least`."""
+    """Integer not below ``least``."""
     if isinstance(value, bool) or int(value) != value or value < least:
         raise ValueError(f"{name} is {value!r}, it must be a whole number >= {least}")
     return int(value)

@@ -16,7 +16,7 @@ class EmptySetError(ValueError):
 
 
 def nearest_point(normals: Array, offsets: Array, point: Array, metric: Array | None = None) -> Array:
-    """Point of {x : Aᵀx + b ≥ 0} nearest to `point` in the metric.
+    """Point of {x : Aᵀx + b ≥ 0} nearest to ``point`` in the metric.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def _shortest_step(normals: Array, slacks: Array) -> Array:
 def _take_in(
     new: int, unit: Array, start: Array, step: Array, active: list[int], multipliers: Array
 ) -> tuple[Array, list[int], Array]:
-    """Move until constraint `new` is an equality, dropping those whose multiplier would turn negative."""
+    """Move until constraint ``new`` is an equality, dropping those whose multiplier would turn negative."""
     own = 0.0
     while True:
         held = unit[:, active]

@@ -17,7 +17,9 @@ from klapper.convex.box import Box
 
 @dataclass(frozen=True)
 class Ball(ConvexSet):
-    """{x ∈ Rⁿ : |x| ≤ radius}; radius 0 is the origin alone, the friction set of an unloaded contact.
+    """A ball, {x ∈ Rⁿ : |x| ≤ radius}: the friction set of a contact.
+
+    ``radius`` in the unit of x; 0 is the origin alone, the set of an unloaded contact. ``dimension`` is n.
 
     >>> Ball(radius=2.0, dimension=3).project([0.0, 0.0, 5.0]).tolist()
     [0.0, 0.0, 2.0]

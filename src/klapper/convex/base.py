@@ -20,18 +20,18 @@ class ConvexSet(ABC):
     """A closed, convex, non-empty set C ⊂ Rⁿ.
 
     Methods take a single point of shape (n,) or a stack of shape (..., n) and return one answer per point.
-    Tolerances are relative: a length counts as zero below `tolerance` times the larger of |x| and `size`.
+    Tolerances are relative: a length counts as zero below ``tolerance`` times the larger of |x| and ``size``.
 
     Contract for a new set:
 
-    1. Be a frozen dataclass that refuses bad data when it is built and carries the attribute `dimension` = n.
-    2. `_project(points)` returns the Euclidean projection of every point of a finite stack (..., n), so that
-       `_project(_project(z)) == _project(z)` to round-off.
-    3. `_support(directions)` returns sup {yᵀx : x ∈ C}, `inf` where the set is unbounded in that direction.
-    4. A polyhedral set overrides `facets()`. Others override `_project_metric` and `_in_tangent_cone`,
-       where a distance below `near` and a velocity below `slight`, both of shape (...), count as zero.
-    5. `size` is a typical length of the set (0 for a cone); `is_cone` says whether λC = C for all λ > 0.
-    6. `polar()` is overridden where the polar is itself a set of this room.
+    1. Be a frozen dataclass that refuses bad data when it is built and carries the attribute ``dimension`` = n.
+    2. ``_project(points)`` returns the Euclidean projection of every point of a finite stack (..., n), so that
+       ``_project(_project(z)) == _project(z)`` to round-off.
+    3. ``_support(directions)`` returns sup {yᵀx : x ∈ C}, ``inf`` where the set is unbounded in that direction.
+    4. A polyhedral set overrides ``facets()``. Others override ``_project_metric`` and ``_in_tangent_cone``,
+       where a distance below ``near`` and a velocity below ``slight``, both of shape (...), count as zero.
+    5. ``size`` is a typical length of the set (0 for a cone); ``is_cone`` says whether λC = C for all λ > 0.
+    6. ``polar()`` is overridden where the polar is itself a set of this room.
 
     A set of one's own, the half-line x ≥ 1 (dimensionless, or any unit that its points have):
 
@@ -96,7 +96,7 @@ class ConvexSet(ABC):
         return nearest.reshape(points.shape)
 
     def contains(self, point: ArrayLike, tolerance: float = TOLERANCE) -> NDArray[np.bool_] | bool:
-        """Whether x ∈ C, up to `tolerance` · max(|x|, size)."""
+        """Whether x ∈ C, up to ``tolerance`` · max(|x|, size)."""
         return plain(self._contains(stack_of_points("point", point, self.dimension), tolerance))
 
     def indicator(self, point: ArrayLike, tolerance: float = TOLERANCE) -> Array | float:

@@ -13,7 +13,9 @@ from klapper.convex.base import ConvexSet
 
 @dataclass(frozen=True, eq=False)
 class Box(ConvexSet):
-    """{x ∈ Rⁿ : lower ≤ x ≤ upper}, bounds of shape (n,), also infinite; equal bounds fix a coordinate.
+    """A box, {x ∈ Rⁿ : lower ≤ x ≤ upper}.
+
+    ``lower`` and ``upper`` (n,) in the unit of x, also infinite; equal bounds fix a coordinate.
 
     >>> friction = Box([-3.0, -2.0], [3.0, 2.0])  # two planar contacts with limits 3 N and 2 N
     >>> friction.project([5.0, -1.0]).tolist()

@@ -19,7 +19,9 @@ from klapper.convex.transform import Scaled
 
 @dataclass(frozen=True)
 class SecondOrderCone(ConvexSet):
-    """{(n, t) ∈ R × Rⁿ⁻¹ : |t| ≤ aperture · n}, with the friction coefficient as aperture.
+    """The friction cone, {(n, t) ∈ R × Rⁿ⁻¹ : |t| ≤ aperture · n}.
+
+    ``aperture`` is the friction coefficient, dimensionless; ``dimension`` n counts the normal entry too.
 
     >>> cone = SecondOrderCone(aperture=0.5)  # spatial contact: n, t_1, t_2
     >>> cone.contains([10.0, 3.0, 4.0])

@@ -28,8 +28,8 @@ from klapper.convex.functions import SupportFunction
 class CoulombLaw:
     """Coulomb's law at a given normal load.
 
-    limit: μF_N ≥ 0 in N (or N s for impulses)
-    sticking_speed: a sliding velocity up to this length counts as zero, m/s
+    ``limit``           μF_N ≥ 0 [N], or [N s] for impulses
+    ``sticking_speed``  [m/s] up to which a sliding velocity counts as zero
 
     Forces and velocities have shape (d,): d = 2 for spatial, 1 for planar contact.
 

@@ -13,7 +13,9 @@ from klapper.convex.functions import ConvexFunction
 
 @dataclass(frozen=True, eq=False)
 class Tilted(ConvexFunction):
-    """f(x) - wᵀx, w = `slope` of shape (n,): a potential with a dead load.
+    """A function with a linear one taken off, f(x) - wᵀx: a potential with a dead load.
+
+    ``base`` is f, ``slope`` w (n,) in the unit of f per that of x.
 
     >>> from klapper.convex import Quadratic
     >>> loaded = Tilted(Quadratic([[4.0]]), [8.0])  # spring of 4 N/m under 8 N
@@ -44,7 +46,9 @@ class Tilted(ConvexFunction):
 
 @dataclass(frozen=True, eq=False)
 class Shifted(ConvexFunction):
-    """f(x + w), w = `shift` of shape (n,): a preloaded or prestretched element.
+    """A function moved along x, f(x + w): a preloaded or prestretched element.
+
+    ``base`` is f, ``shift`` w (n,) in the unit of x.
 
     >>> from klapper.convex import Quadratic
     >>> Shifted(Quadratic([[4.0]]), [0.5]).value([0.5])
@@ -74,7 +78,9 @@ class Shifted(ConvexFunction):
 
 @dataclass(frozen=True)
 class Raised(ConvexFunction):
-    """f(x) + height.
+    """A function plus a constant, f(x) + height.
+
+    ``base`` is f, ``height`` in its unit.
 
     >>> from klapper.convex import Norm
     >>> Raised(Norm(1.0), 2.0).value([3.0, 4.0]), Raised(Norm(1.0), 2.0).conjugate().value([0.0, 0.0])
@@ -104,7 +110,9 @@ class Raised(ConvexFunction):
 
 @dataclass(frozen=True)
 class Weighted(ConvexFunction):
-    """factor · f(x) with factor > 0.
+    """A multiple of a function, factor · f(x).
+
+    ``base`` is f, ``factor`` > 0, dimensionless.
 
     >>> from klapper.convex import Norm
     >>> Weighted(Norm(1.0), 3.0).prox([0.0, 5.0]).tolist()
@@ -134,7 +142,9 @@ class Weighted(ConvexFunction):
 
 @dataclass(frozen=True)
 class Dilated(ConvexFunction):
-    """factor · f(x / factor) with factor > 0.
+    """A function stretched in both directions, factor · f(x / factor): the conjugate of a multiple.
+
+    ``base`` is f, ``factor`` > 0, dimensionless.
 
     >>> from klapper.convex import Quadratic
     >>> Dilated(Quadratic([[4.0]]), 2.0).value([3.0])

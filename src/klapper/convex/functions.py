@@ -31,10 +31,10 @@ class ConvexFunction(ABC):
 
     Contract for a new function:
 
-    1. Be a frozen dataclass that refuses bad data when it is built and carries the attribute `dimension` = n.
-    2. `_value(points)` and `_prox(points, step)` work on stacks; `step` is a positive number.
-    3. `conjugate()` returns a function of this room; `f.conjugate().conjugate()` has the values of f (A.89).
-    4. A function that is differentiable everywhere overrides `_gradient`.
+    1. Be a frozen dataclass that refuses bad data when it is built and carries the attribute ``dimension`` = n.
+    2. ``_value(points)`` and ``_prox(points, step)`` work on stacks; ``step`` is a positive number.
+    3. ``conjugate()`` returns a function of this room; ``f.conjugate().conjugate()`` has the values of f (A.89).
+    4. A function that is differentiable everywhere overrides ``_gradient``.
 
     A function of one's own, the potential f = 3 x [J] of a weight of 3 N; its prox sinks by 3 N times the compliance:
 
@@ -90,7 +90,7 @@ class ConvexFunction(ABC):
     def in_subdifferential(
         self, point: ArrayLike, slope: ArrayLike, tolerance: float = TOLERANCE
     ) -> NDArray[np.bool_] | bool:
-        """Whether y ∈ ∂f(x), up to `tolerance` · max(|x|, |y|). Waltersberger (A.85)."""
+        """Whether y ∈ ∂f(x), up to ``tolerance`` · max(|x|, |y|). Waltersberger (A.85)."""
         lengths = [np.linalg.norm(np.asarray(vector, dtype=float), axis=-1) for vector in (point, slope)]
         allowed = tolerance * np.maximum(*lengths)
         return plain(np.asarray(self.subgradient_residual(point, slope) <= allowed))
@@ -98,7 +98,9 @@ class ConvexFunction(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Quadratic(ConvexFunction):
-    """½ xᵀKx with symmetric positive definite K of shape (n, n); conjugate ½ yᵀK⁻¹y, Waltersberger (A.92).
+    """A quadratic form, ½ xᵀKx: the potential of springs; its conjugate is ½ yᵀK⁻¹y, Waltersberger (A.92).
+
+    ``stiffness`` K (n, n), symmetric and positive definite, in the unit of f per that of x², [N/m] for springs.
 
     >>> spring = Quadratic([[4.0]])  # c = 4 N/m
     >>> spring.value([3.0]), spring.conjugate().value([12.0])  # potential and complementary energy
@@ -130,7 +132,9 @@ class Quadratic(ConvexFunction):
 
 @dataclass(frozen=True)
 class Indicator(ConvexFunction):
-    """Ψ_C: 0 in the set, +inf outside; ∂Ψ_C = N_C and Ψ_C* = σ_C, Waltersberger (A.15), (A.80), (A.87).
+    """The indicator function Ψ_C of a set: 0 in the set, +inf outside.
+
+    ``base`` is C. ∂Ψ_C = N_C and Ψ_C* = σ_C, Waltersberger (A.15), (A.80), (A.87).
 
     >>> from klapper.convex import Orthant
     >>> Indicator(Orthant(1)).value([[0.2], [-0.2]]).tolist()  # potential of a rigid wall over the gap
@@ -155,7 +159,9 @@ class Indicator(ConvexFunction):
 
 @dataclass(frozen=True)
 class SupportFunction(ConvexFunction):
-    """σ_C(y) = sup {yᵀx : x ∈ C}; σ_C* = Ψ_C, Waltersberger (A.87), (A.89).
+    """The support function of a set, σ_C(y) = sup {yᵀx : x ∈ C}.
+
+    ``base`` is C. σ_C* = Ψ_C, Waltersberger (A.87), (A.89).
 
     >>> from klapper.convex import Disc
     >>> SupportFunction(Disc(0.3 * 50.0)).value([0.6, 0.8])  # dissipated power μF_N |v_T|
@@ -179,7 +185,9 @@ class SupportFunction(ConvexFunction):
 
 
 class Norm(SupportFunction):
-    """weight · |x|, the support function of the ball of that radius. Waltersberger (3.47), (A.87).
+    """A multiple of the length, weight · |x|: the support function of a ball. Waltersberger (3.47), (A.87).
+
+    ``weight`` ≥ 0 is the radius of the ball, μF_N [N] for the power of friction; ``dimension`` is n.
 
     >>> Norm(weight=2.0, dimension=2).prox([3.0, 4.0]).round(12).tolist()
     [1.8, 2.4]
@@ -191,7 +199,12 @@ class Norm(SupportFunction):
 
 @dataclass(frozen=True)
 class PowerNorm(ConvexFunction):
-    """limit · reference · (|x|/reference)^p / p with exponent p > 1; its slope at |x| = reference is `limit`.
+    """A power of the length, limit · reference · (|x|/reference)^p / p.
+
+    ``exponent``   p > 1, dimensionless
+    ``reference``  > 0, in the unit of x: the length at which the slope is
+    ``limit``      > 0, in the unit of f per that of x
+    ``dimension``  n
 
     The conjugate is of the same kind, with limit and reference exchanged and the exponent q = p/(p - 1).
 

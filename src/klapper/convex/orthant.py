@@ -14,7 +14,7 @@ from klapper.convex.box import Box
 
 @dataclass(frozen=True)
 class Orthant(ConvexSet):
-    """{x ∈ Rⁿ : x ≥ 0}; prox(z) = max(z, 0).
+    """The non-negative points {x ∈ Rⁿ : x ≥ 0}, with n = ``dimension``; prox(z) = max(z, 0).
 
     0 ≤ g ⟂ λ ≥ 0 is -λ ∈ N(g) on this set:
 

@@ -18,9 +18,9 @@ from klapper.convex.polyhedron import Polyhedron
 
 @dataclass(frozen=True)
 class RegularPolygon(ConvexSet):
-    """Regular polygon in R² with `sides` vertices at distance `radius`, the first at the angle `phase` (rad).
+    """Regular polygon in R² with ``sides`` vertices at distance ``radius``, the first at the angle ``phase`` [rad].
 
-    `sides` is even; 2 gives the segment between the two opposite vertices, exact for planar friction.
+    ``sides`` is even; 2 gives the segment between the two opposite vertices, exact for planar friction.
 
     >>> square = RegularPolygon(radius=1.0, sides=4)
     >>> square.project([1.0, 1.0]).round(12).tolist()

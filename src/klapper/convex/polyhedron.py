@@ -18,9 +18,10 @@ from klapper.convex.base import ConvexSet
 
 @dataclass(frozen=True, eq=False)
 class Polyhedron(ConvexSet):
-    """{x ∈ Rⁿ : Aᵀx + b ≥ 0} with A = `normals` of shape (n, m), b = `offsets` of shape (m,).
+    """A polyhedron as an intersection of m half-spaces, {x ∈ Rⁿ : Aᵀx + b ≥ 0}.
 
-    Velocities that two closed contacts with directions J_N admit, nearest in the metric of the mass matrix:
+    ``normals`` A (n, m), one column each, ``offsets`` b (m,). Velocities that two closed contacts with directions J_N
+    admit, nearest in the metric of the mass matrix:
 
     >>> import numpy as np
     >>> directions = np.array([[1.0, -1.0], [0.0, 1.0]])  # v_1 ≥ 0 and v_2 ≥ v_1
@@ -97,7 +98,9 @@ class Polyhedron(ConvexSet):
 
 @dataclass(frozen=True, eq=False)
 class HalfSpace(ConvexSet):
-    """{x ∈ Rⁿ : normalᵀx + offset ≥ 0}: one closed contact, with the direction J_N and the rate a_N.
+    """A half-space, {x ∈ Rⁿ : normalᵀx + offset ≥ 0}: what one closed contact admits.
+
+    ``normal`` (n,) is the direction J_N of the contact, ``offset`` its rate a_N, in the unit of normalᵀx.
 
     >>> wall = HalfSpace(normal=[0.0, 1.0], offset=-2.0)  # x_2 ≥ 2
     >>> wall.project([3.0, 0.5]).tolist()
@@ -146,9 +149,10 @@ class HalfSpace(ConvexSet):
 
 @dataclass(frozen=True, eq=False)
 class GeneratedCone(ConvexSet):
-    """{Gλ : λ ≥ 0} with G = `generators` of shape (n, m): the forces that given contacts can transmit.
+    """The cone of all sums of given directions, {Gλ : λ ≥ 0}: the forces that given contacts can transmit.
 
-    Polar of a polyhedral cone, and the facetted friction cone when the generators are its edges.
+    ``generators`` G (n, m), one column each. Polar of a polyhedral cone, and the facetted friction cone when the
+    generators are its edges.
 
     >>> edges = [[1.0, 1.0], [0.3, -0.3]]  # planar friction cone, normal force first, μ = 0.3
     >>> bool(GeneratedCone(edges).contains([10.0, 2.9])), bool(GeneratedCone(edges).contains([10.0, 3.1]))

@@ -21,9 +21,9 @@ from klapper.convex.polyhedron import GeneratedCone, Polyhedron
 class Qualification:
     """Outcome of the test of Mangasarian and Fromovitz.
 
-    holds: whether the constraints are qualified
-    margin: largest s with ∇f_i·v ≥ s |∇f_i| for some v with |v_k| ≤ 1, ∇h_j·v = 0; 0 if there is none
-    direction: that v, shape (n,): it opens all active contacts at once
+    ``holds``      whether the constraints are qualified
+    ``margin``     largest s with ∇f_i·v ≥ s |∇f_i| for some v with |v_k| ≤ 1, ∇h_j·v = 0; 0 if there is none
+    ``direction``  that v (n,), dimensionless: it opens all active contacts at once
 
     A wall and a floor leave the corner by v = (1, 1), which opens both at once:
 
@@ -38,7 +38,9 @@ class Qualification:
 
 
 def linearly_independent(gradients: ArrayLike, tolerance: float = 1e-10) -> bool:
-    """Whether the columns of `gradients`, shape (n, m), are linearly independent, each scaled to unit length.
+    """Whether the columns of ``gradients``, shape (n, m), are linearly independent, each scaled to unit length.
+
+    A singular value below ``tolerance``, dimensionless, counts as zero.
 
     >>> linearly_independent([[1.0, 1.0], [0.0, 1.0]]), linearly_independent([[1.0, 2.0], [1.0, 2.0]])
     (True, False)
@@ -55,12 +57,13 @@ def linearly_independent(gradients: ArrayLike, tolerance: float = 1e-10) -> bool
 def mangasarian_fromovitz(
     inequalities: ArrayLike, equalities: ArrayLike | None = None, tolerance: float = 1e-9
 ) -> Qualification:
-    """Test (A.57) as a linear program: maximise s subject to ∇f_i·v ≥ s |∇f_i|, ∇h_j·v = 0, |v_k| ≤ 1.
+    """Test of Mangasarian and Fromovitz whether constraints are qualified, Waltersberger (A.57).
 
-    Parameters
-    ----------
-    inequalities: gradients of the active f_i ≥ 0 as columns, shape (n, r)
-    equalities: gradients of the h_j = 0 as columns, shape (n, m - r); none if not given
+    A linear program: maximise s subject to ∇f_i·v ≥ s |∇f_i|, ∇h_j·v = 0, |v_k| ≤ 1.
+
+    ``inequalities``  gradients of the active f_i ≥ 0 as columns, (n, r)
+    ``equalities``    gradients of the h_j = 0 as columns, (n, m - r); none if not given
+    ``tolerance``     least s, dimensionless, with which the constraints count as qualified
 
     The set {x : -x² ≥ 0} = {0} has gradient 0 there and is not qualified, Waltersberger (A.61):
 
@@ -90,7 +93,8 @@ def constraint_cones(
 ) -> tuple[Polyhedron, GeneratedCone]:
     """Tangent and normal cone (A.56) of {f_i ≥ 0, h_j = 0} at a point, from its active gradients.
 
-    Raises ValueError if the constraints are not qualified, since the formula is then wrong in general.
+    Arguments as of :func:`mangasarian_fromovitz`. Raises ValueError if the constraints are not qualified, since the
+    formula is then wrong in general.
 
     >>> tangent, normal = constraint_cones([[0.0], [1.0]])  # resting on the floor x_2 ≥ 0
     >>> tangent.contains([5.0, 0.0]), normal.contains([0.0, -2.0]), normal.contains([0.0, 2.0])

@@ -19,7 +19,9 @@ from klapper.convex.functions import ConvexFunction, Indicator, Norm, PowerNorm
 
 @dataclass(frozen=True)
 class MoreauEnvelope(ConvexFunction):
-    """min_y f(y) + |x - y|²/(2 width): differentiable, below f, with the same minimisers.
+    """A function made smooth, min_y f(y) + |x - y|²/(2 width): differentiable, below f, with the same minimisers.
+
+    ``base`` is f, ``width`` > 0 in the unit of x² per that of f, the compliance [m/N] of a spring.
 
     >>> from klapper.convex import Norm
     >>> MoreauEnvelope(Norm(1.0), width=0.5).gradient([[0.1, 0.0], [7.0, 0.0]]).round(12).tolist()
@@ -53,7 +55,9 @@ class MoreauEnvelope(ConvexFunction):
 
 @dataclass(frozen=True)
 class PlusQuadratic(ConvexFunction):
-    """f(x) + curvature/2 · |x|², the conjugate of a Moreau envelope.
+    """A function plus a parabola, f(x) + curvature/2 · |x|²: the conjugate of a Moreau envelope.
+
+    ``base`` is f, ``curvature`` ≥ 0 in the unit of f per that of x².
 
     >>> from klapper.convex import Disc, Indicator
     >>> PlusQuadratic(Indicator(Disc(1.0)), curvature=3.0).value([0.0, 1.0])
@@ -83,14 +87,14 @@ class PlusQuadratic(ConvexFunction):
 
 
 def saturated_friction(limit: float, sharpness: float, dimension: int = 2) -> MoreauEnvelope:
-    """limit · f_α(v), f_α = α|v|² for |v| < 1/(2α), |v| - 1/(4α) beyond. Waltersberger Ex. 2.4, first form.
+    """Potential of friction that is viscous at low speeds: limit · f_α(v). Waltersberger Ex. 2.4, first form.
 
-    The friction force is -∇f (2.48): viscous below the speed 1/(2α), of magnitude `limit` above it.
+    f_α = α|v|² for |v| < 1/(2α), |v| - 1/(4α) beyond. The friction force is -∇f (2.48): viscous below the speed 1/(2α),
+    of magnitude ``limit`` above it.
 
-    Parameters
-    ----------
-    limit: μF_N > 0 in N
-    sharpness: α > 0 in s/m
+    ``limit``      μF_N > 0 [N]
+    ``sharpness``  α > 0 [s/m]
+    ``dimension``  of v: 1 in the plane, 2 in space
 
     >>> f = saturated_friction(limit=15.0, sharpness=50.0)
     >>> (-f.gradient([[0.005, 0.0], [0.3, 0.4]])).round(12).tolist()
@@ -104,15 +108,15 @@ def saturated_friction(limit: float, sharpness: float, dimension: int = 2) -> Mo
 def power_friction(
     limit: float, sharpness: float, dimension: int = 2, *, reference_speed: float = 1.0
 ) -> PowerNorm:
-    """limit · (1 + 1/α)⁻¹ |v|^(1 + 1/α). Waltersberger Ex. 2.4, second form, and (4.78).
+    """Potential of friction that grows as a power of the speed. Waltersberger Ex. 2.4, second form, and (4.78).
 
-    The friction force is -∇f with magnitude limit · |v|^(1/α), (4.79): it tends to `limit` for α → ∞, v ≠ 0.
-    The printed formula takes speeds in m/s; `reference_speed` is the one at which the force equals `limit`.
+    f(v) = limit · (1 + 1/α)⁻¹ |v|^(1 + 1/α). The friction force is -∇f with magnitude limit · |v|^(1/α), (4.79): it
+    tends to ``limit`` for α → ∞, v ≠ 0. The printed formula takes speeds in m/s.
 
-    Parameters
-    ----------
-    limit: μF_N > 0 in N
-    sharpness: α > 0, without unit
+    ``limit``            μF_N > 0 [N]
+    ``sharpness``        α > 0, dimensionless
+    ``dimension``        of v: 1 in the plane, 2 in space
+    ``reference_speed``  [m/s] at which the force equals ``limit``
 
     >>> (-power_friction(15.0, sharpness=2.0).gradient([0.25, 0.0])).tolist()
     [-7.5, -0.0]
@@ -122,7 +126,9 @@ def power_friction(
 
 
 def penalty(base: ConvexSet, stiffness: float) -> MoreauEnvelope:
-    """stiffness/2 · d_C(x)², the indicator made soft. Waltersberger Ex. 2.5 and (4.76).
+    """The indicator of a set made soft, stiffness/2 · d_C(x)². Waltersberger Ex. 2.5 and (4.76).
+
+    ``base`` is C with the distance d_C, ``stiffness`` α > 0 in the unit of f per that of x².
 
     On the orthant of gaps the force is -∇f = -α min(g, 0), a linear spring on the penetration (α in N/m);
     on the orthant of approach velocities it is the one-sided damper (4.77) (α in N s/m).

@@ -20,8 +20,8 @@ from klapper.convex._arguments import Array, frozen_array
 class PiecewiseSignal:
     """Piecewise smooth signal of bounded variation, linear between its samples and constant beyond them.
 
-    times: shape (K,), s, not decreasing; a time given twice marks a jump
-    values: shape (K, n), v(t); where a time stands twice v⁻ comes first
+    ``times``   (K,) [s], not decreasing; a time given twice marks a jump
+    ``values``  (K, n), v(t) in its unit; where a time stands twice v⁻ comes first
 
     The unit step at t = 1 s:
 
@@ -48,7 +48,7 @@ class PiecewiseSignal:
     def from_pieces(
         cls, breaks: ArrayLike, pieces: Sequence[Callable[[Array], ArrayLike]], samples: int = 1001
     ) -> "PiecewiseSignal":
-        """Sample smooth pieces, one function t ↦ v(t), (K,) → (K, n), for each interval between `breaks`.
+        """Sample smooth pieces, one function t ↦ v(t), (K,) → (K, n), for each interval between ``breaks``.
 
         >>> fall, rise = lambda t: -t[:, None], lambda t: 1.5 - t[:, None]
         >>> bounce = PiecewiseSignal.from_pieces([0.0, 1.0, 2.0], [fall, rise])
@@ -127,7 +127,7 @@ class PiecewiseSignal:
         return PiecewiseSignal(times, np.array(values))
 
     def _limit(self, time: float, side: str) -> Array:
-        # the sample next to `time` from the asked side, then linear interpolation within its piece
+        # the sample next to ``time`` from the asked side, then linear interpolation within its piece
         last = self.times.size - 1
         if side == "right":
             left = int(np.searchsorted(self.times, time, side="right")) - 1

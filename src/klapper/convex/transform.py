@@ -18,7 +18,9 @@ from klapper.convex.base import ConvexSet
 
 @dataclass(frozen=True, eq=False)
 class Translated(ConvexSet):
-    """C + offset, with `offset` of shape (n,).
+    """A set moved elsewhere, C + offset.
+
+    ``base`` is C, ``offset`` (n,) in the unit of x.
 
     >>> from klapper.convex import Disc
     >>> Translated(Disc(1.0), [3.0, 0.0]).project([0.0, 0.0]).tolist()
@@ -71,9 +73,10 @@ class Translated(ConvexSet):
 
 @dataclass(frozen=True, eq=False)
 class Scaled(ConvexSet):
-    """factor · C; a negative factor reflects the set, 0 leaves the origin alone.
+    """A set made larger or smaller, factor · C; a negative factor reflects it, 0 leaves the origin alone.
 
-    The friction set grows with the normal force:
+    ``base`` is C, ``factor`` dimensionless, or [N] for a set of directions. The friction set grows with the normal
+    force:
 
     >>> from klapper.convex import RegularPolygon
     >>> unit = RegularPolygon(radius=1.0, sides=8)
@@ -139,7 +142,9 @@ class Scaled(ConvexSet):
 
 @dataclass(frozen=True)
 class Product(ConvexSet):
-    """C_1 × … × C_k; points are the coordinates of the factors one after the other.
+    """Sets side by side, C_1 × … × C_k.
+
+    ``factors`` are the sets; points are the coordinates of the factors one after the other.
 
     >>> from klapper.convex import Disc, Orthant
     >>> contact = Product((Orthant(1), Disc(0.5)))  # normal force, then two friction forces

@@ -108,16 +108,6 @@ def as_stationary_state(problem: StationaryProblem, point: HeldPoint, **judgemen
     return force_range(state, problem)
 
 
-def convex_point(problem: StationaryProblem) -> HeldPoint | None:
-    """The solution of a convex problem; None if the problem is not convex or has none."""
-    if problem.form.least_stiffness < 0.0:
-        return None
-    try:
-        return _convex_solution(problem)
-    except NoStationaryState:
-        return None
-
-
 def _require_convex(problem: StationaryProblem) -> None:
     form = problem.form
     if form.least_stiffness >= 0.0:

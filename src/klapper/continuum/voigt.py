@@ -33,11 +33,6 @@ def from_strain_like(components: np.ndarray) -> np.ndarray:
     return matrix
 
 
-def stress_like(matrix: np.ndarray) -> np.ndarray:
-    """(…, v) of symmetric matrices (…, d, d)."""
-    return np.stack([matrix[..., i, j] for i, j in PAIRS[matrix.shape[-1]]], axis=-1)
-
-
 def from_stress_like(components: np.ndarray) -> np.ndarray:
     """Symmetric matrices (…, d, d) of components."""
     d = dimension_of(components)

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from klapper.complementarity import InvalidProblem
-from klapper.complementarity.kernels.friction_split import LABELS, many_filled
+from klapper.complementarity.kernels.friction_split import LABELS, water_fill
 from klapper.complementarity.selection.two_contacts import (
     Quality,
     block_quality,
@@ -96,7 +96,8 @@ def test_the_tables_agree_with_water_filling() -> None:
     held = slip != 0.0
     lower = np.where(held, -np.sign(slip) * reach, -reach)
     upper = np.where(held, lower, reach)
-    force = many_filled(-w / k, lower, upper)
+    zero, one = np.zeros(2), np.ones(2)
+    force = [water_fill(*given, zero, one) for given in zip(-w / k, lower, upper, strict=True)]
     np.testing.assert_allclose(mu * normal, force, rtol=1e-12, atol=1e-12)
 
 

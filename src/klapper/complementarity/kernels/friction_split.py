@@ -164,13 +164,3 @@ def _filled(
     for i in range(lower.size):
         total += min(max(start[i] + level * weight[i], lower[i]), upper[i])
     return total
-
-
-@njit(cache=True)
-def many_filled(total: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Forces (m, n) of m problems with equal weights and start zero; ``lower``, ``upper`` (m, n), ``total`` (m,)."""
-    force = np.empty(lower.shape)
-    start, weight = np.zeros(lower.shape[1]), np.ones(lower.shape[1])
-    for i in range(total.size):
-        force[i] = water_fill(total[i], lower[i], upper[i], start, weight)
-    return force

@@ -20,6 +20,7 @@ from klapper.bodies.quantities import named, not_negative, number, positive, sig
 from klapper.bodies.rigid_system import RigidSystem
 from klapper.bodies.shapes import Ball, Point, Wall
 from klapper.bodies.springs import Spring
+from klapper.bodies.touching_shapes import as_ball, from_outside, with_play
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.friction import Anisotropic, Friction, as_friction
 from klapper.mechanics.system import State
@@ -93,7 +94,9 @@ class Model:
             label = f"{_label(first)} – {_label(second)}"
             if name is not None:
                 label = name if count == 1 else f"{name} {i + 1}"
-            self._add_contact(label, first, second, friction, restitution)
+            title = f"contact '{label}'"
+            pair = from_outside(title, first, second, self.dimension)
+            self._list(label, title, *pair, friction, restitution)
             names.append(label)
         return tuple(names)
 
@@ -109,15 +112,9 @@ class Model:
         """Say that a disc or sphere is held inside a ring or shell, with play. Returns the contact's name."""
         label = f"{_label(inner)} – {_label(outer)}" if name is None else name
         where = f"clearance '{label}'"
-        ball, hollow = self._ball(where, inner), self._ball(where, outer)
-        if ball.radius < 0.0 or hollow.radius >= 0.0:
-            raise InvalidModel(f"{where}: give a disc or sphere first, then the ring or shell that holds it.")
-        if ball.radius > -hollow.radius:
-            raise InvalidModel(
-                f"{where}: the radius inside is {ball.radius:g} m and the one outside {-hollow.radius:g} m; the inner "
-                f"one must not be the larger."
-            )
-        self._list(label, where, ball, hollow, friction, restitution)
+        self._owned(where, inner)
+        self._owned(where, outer)
+        self._list(label, where, *with_play(where, inner, outer, self.dimension), friction, restitution)
         return label
 
     def search(
@@ -138,7 +135,9 @@ class Model:
         ``margin``                               gap [m] below which two are looked at; default a fifth of the
                                                  smallest radius
         """
-        group = [self._ball("search", ball) for ball in balls]
+        for ball in balls:
+            self._owned("search", ball)
+        group = [as_ball("search", ball, self.dimension) for ball in balls]
         if not group:
             raise InvalidModel("search: no balls were given; expected at least one disc or sphere.")
         for ball in group:
@@ -313,39 +312,6 @@ class Model:
         if part.model is not self:
             raise InvalidModel(f"{where}: '{_label(part)}' belongs to another model.")
 
-    def _ball(self, where: str, shape: Any) -> Ball:
-        self._owned(where, shape)
-        if isinstance(shape, Point):
-            if shape.motion is not None:
-                raise InvalidModel(f"{where}: a point that is moved cannot touch; use a wall with motion.")
-            return Ball(shape.label, shape.body, shape.place, 0.0, self)
-        if not isinstance(shape, Ball):
-            kinds = "disc" if self.dimension == 2 else "sphere"
-            raise InvalidModel(
-                f"{where}: '{_label(shape)}' cannot touch here; give a {kinds}, a point or corners of a body."
-            )
-        return shape
-
-    def _add_contact(self, label: str, a: Any, b: Any, friction: Any, restitution: float) -> None:
-        """A listed contact between convex shapes, of which at most one is a wall."""
-        where = f"contact '{label}'"
-        if isinstance(a, Wall) and isinstance(b, Wall):
-            raise InvalidModel(
-                f"{where}: two walls cannot touch each other; give points or balls of one body."
-            )
-        if isinstance(a, Wall):
-            a, b = b, a
-        ball = self._ball(where, a)
-        other = b if isinstance(b, Wall) else self._ball(where, b)
-        for shape in (ball, other):
-            if isinstance(shape, Ball) and shape.radius < 0.0:
-                raise InvalidModel(
-                    f"{where}: '{shape.label}' is hollow; use model.clearance for what is inside it."
-                )
-        if isinstance(other, Ball) and ball.radius == 0.0 and other.radius == 0.0:
-            raise InvalidModel(f"{where}: two points have no normal direction; give one of them a radius.")
-        self._list(label, where, ball, other, friction, restitution)
-
     def _list(
         self, label: str, where: str, ball: Ball, other: Ball | Wall, friction: Any, restitution: float
     ) -> None:
@@ -355,12 +321,11 @@ class Model:
             raise InvalidModel(f"{where}: both shapes are fixed to {owner}; a body cannot touch itself.")
         if label in draft.contacts:
             raise InvalidModel(f"{where}: there is one of this name already; give this one another name=.")
-        flat = isinstance(other, Wall)
         draft.contacts[label] = ListedContact(
             label,
             draft.ball_number(ball),
             draft.wall_number(other) if isinstance(other, Wall) else draft.ball_number(other),
-            flat,
+            isinstance(other, Wall),
             self._friction(where, friction),
             _restitution(where, restitution),
         )

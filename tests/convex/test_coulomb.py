@@ -88,9 +88,3 @@ def test_unloaded_contact_carries_no_friction():
 def test_sticking_speed_ignores_residual_slip():
     assert not CoulombLaw(3.0).holds([1.0, 0.0], [1e-12, 0.0])
     assert CoulombLaw(3.0, sticking_speed=1e-10).holds([1.0, 0.0], [1e-12, 0.0])
-
-
-def test_sliding_friction_takes_its_limit_times_the_speed():
-    """(2.36): λᵀv + μF_N |v| = 0 is what separates the law from a mere bound."""
-    law = CoulombLaw(2.0)
-    assert law.holds([-1.2, -1.6], [3.0, 4.0]) and np.dot([-1.2, -1.6], [3.0, 4.0]) + 2.0 * 5.0 == 0.0

@@ -115,7 +115,7 @@ def test_a_room_lists_its_names_once_and_has_them(room: str) -> None:
     assert all(hasattr(offered, name) for name in offered.__all__)
 
 
-def test_one_page_lists_all_of_them() -> None:
+def test_one_page_lists_all_public_names() -> None:
     """If this fails, ``python -m tools.public_names`` writes the page anew."""
     from tools.public_names import PAGE, page
 

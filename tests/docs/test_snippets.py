@@ -117,7 +117,7 @@ def test_the_commands_of_pages_followed_elsewhere_run(
 
 
 @pytest.mark.parametrize("page", ELSEWHERE)
-def test_pages_followed_elsewhere_are(page: str) -> None:
+def test_pages_followed_elsewhere_are_named_in_their_tests(page: str) -> None:
     assert (ROOT / page).exists()
     test = (ROOT / ELSEWHERE[page]).read_text(encoding="utf-8")
     assert Path(page).name in test

@@ -107,5 +107,5 @@ def test_a_thousand_steps_do_not_creep() -> None:
 
 
 @pytest.mark.parametrize("interface", ["wall", "nts"])
-def test_above_it_slides_as_coulomb_says(interface: str) -> None:
+def test_above_the_friction_angle_a_block_slides_as_coulomb_says(interface: str) -> None:
     assert passed(sliding_block(interface=interface, until=0.05))

@@ -26,15 +26,18 @@ from klapper.mechanics.picture import Picture
 from klapper.mechanics.signals import Signal, as_signal
 from klapper.mechanics.system import Directions, State, System, Tangents, check_start
 
-Start = Literal["static", "static of the thesis", "relaxed"]
+Start = Literal["static", "static of turning springs", "relaxed"]
 NAMES = ("x", "y", "angle")
 
 
 class FootedSystem(System):
-    """A block on two feet A and B with a load at its upper right corner; made by :func:`rigid_block` and
-    :func:`split_block`.
+    """A block on two feet A and B with a load at its upper right corner.
 
-    Position and velocity are (x, y, φ) of the centre of each body. ``load`` is (F_x, F_y, M) [N, N, N m] over time.
+    Made by :func:`rigid_block` and :func:`split_block`. Position and velocity are (x, y, φ) of the centre of each body.
+
+    ``form``   masses [kg], inertias [kg m²], places of the feet [m], friction and coupling of the bodies
+    ``load``   (F_x, F_y, M) [N, N, N m] over time
+    ``start``  time, position and velocity at the start; ``name`` is that of the system
 
     M v' = weight + load + J_N λ_N + J_T λ_T. A block of 16 kg under a push of 5 N, which acts 0.05 m above the centre:
 
@@ -230,7 +233,7 @@ def split_block(
 ) -> FootedSystem:
     """The block as two halves (2.5) with their coupling.
 
-    ``start``   "static": equilibrium with A and B where they are in :func:`rigid_block`; "static of the thesis": the
+    ``start``   "static": equilibrium with A and B where they are in :func:`rigid_block`; "static of turning springs": the
                 same without the horizontal springs, (B.29); "relaxed": no spring is stretched, (5.1)
     ``lifted``  height [m] by which everything is lifted, (5.3)
 
@@ -244,7 +247,11 @@ def split_block(
     """
     a, b = block.width, block.height
     halves = Halves(block, coupling)
-    angles = {"static": halves.sag, "static of the thesis": halves.sag_of_the_thesis, "relaxed": 0.0}
+    angles = {
+        "static": halves.sag,
+        "static of turning springs": halves.sag_of_turning_springs,
+        "relaxed": 0.0,
+    }
     if start not in angles:
         raise InvalidModel(f"start is {start!r}; allowed are {', '.join(map(repr, angles))}.")
     foot = np.array([[-a / 4, -b / 2], [a / 4, -b / 2]])

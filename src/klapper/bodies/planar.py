@@ -20,7 +20,7 @@ _NORMAL_TO_PLANE = np.array([0.0, 0.0, 1.0])
 
 
 class Planar(Model):
-    """Bodies in the plane, m ẍ = m g + F, θ φ̈ = M. ``gravity`` (2,) [m/s²], zero if not given.
+    """Bodies in the plane, m ẍ = m g + F, θ φ̈ = M. ``gravity`` (2,) [m/s²], zero if not given; ``name`` of the system.
 
     >>> model = Planar(gravity=(0.0, -9.81))
     >>> ball = model.body("ball", mass=0.1, inertia=1.25e-4, at=(0.0, 1.0), velocity=(1.0, 0.0))

@@ -79,7 +79,11 @@ class RigidSystem(System):
     directions; velocity is (ẋ, ẏ, φ̇) and (ẋ, ẏ, ż, ω) with ω in the body's principal axes, body after body. Particles
     have no rotation. Normals and tangents are those of :mod:`klapper.bodies.contact_geometry`.
 
-    A ball of 0.1 kg that flies over a floor:
+    ``parts``        bodies, contacts, joints, springs and loads as the model collected them
+    ``start``        time, position and velocity at the start, with a ``penetration`` [m] up to which it is accepted
+    ``coordinates``  their names (nq,), ``velocities`` those of the velocities (nv,), ``name`` that of the system
+
+    M v' = f(t, q, v) + J_N λ_N + J_T λ_T + J_B λ_B, q' = B(q) v. A ball of 0.1 kg that flies over a floor:
 
     >>> from klapper.bodies import Planar
     >>> model = Planar(gravity=(0.0, -10.0))

@@ -20,7 +20,8 @@ from klapper.mechanics.errors import InvalidModel
 
 
 class Spatial(Model):
-    """Bodies in space, m ẍ = m g + F, I ω̇ = −ω × I ω + M. ``gravity`` (3,) [m/s²], zero if not given.
+    """Bodies in space, m ẍ = m g + F, I ω̇ = −ω × I ω + M. ``gravity`` (3,) [m/s²], zero if not given; ``name`` of the
+    system.
 
     >>> model = Spatial(gravity=(0.0, 0.0, -9.81))
     >>> top = model.body("top", mass=0.1, inertia=(4e-5, 4e-5, 6e-5), at=(0.0, 0.0, 0.02), spin=(0.0, 0.0, 150.0))

@@ -25,7 +25,7 @@ class LineMesh:
 
     ``nodes``     (n, d) [m], d = 2 or 3
     ``cells``     (e, 2) node numbers
-    ``surfaces``  facets (f, 2) by name; lines in the plane always have "left" and "right"
+    ``surfaces``  facets (f, 2) by name, as node numbers; lines in the plane always have "left" and "right"
 
     >>> LineMesh([[0, 0], [3, 4]], [[0, 1]]).lengths
     array([5.])

@@ -38,7 +38,7 @@ class DeadLoad(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Gravity:
-    """Acceleration (d,) [m/s²] of all bodies, e.g. (0, −9.81).
+    """Weight of all bodies under the ``acceleration`` g (d,) [m/s²], e.g. (0, −9.81).
 
     f_A = ∫ N_A ρ₀ g dV₀. A bar of 2 m² with 3 kg/m² weighs 60 N:
 
@@ -59,7 +59,7 @@ class Gravity:
 
 @dataclass(frozen=True, eq=False)
 class Traction:
-    """A dead load (d,) [N/m²] per area of the undeformed ``surface`` of a ``body``.
+    """A dead load per area of the undeformed ``surface`` of a ``body``: ``traction`` t (d,) [N/m²].
 
     f_A = ∫ N_A t dA₀, for a body in the plane over surface length times thickness. 5 N/m² on an end of 1 m²:
 

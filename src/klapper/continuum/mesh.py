@@ -24,7 +24,7 @@ class Mesh:
 
     ``nodes``     (n, d) [m]
     ``cells``     (e, k) node numbers, k as the element has nodes
-    ``surfaces``  facets (f, kf) by name
+    ``surfaces``  facets (f, kf) by name, as node numbers
 
     ``element`` is a name, in the plane "tri3", "tri6", "quad4", "quad8", "quad9", in space "tet4", "tet10", "hex8",
     "hex20"; see also ``block``, ``annulus`` and ``read_mesh``. A triangle with a named edge:

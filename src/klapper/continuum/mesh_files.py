@@ -29,6 +29,7 @@ _SUPPORTED = ", ".join(ELEMENTS[name].in_files for name in SOLIDS)
 def read_mesh(path: Any, *, part: str | None = None, scale: float = 1.0) -> Mesh:
     """The cells of a file as one mesh, or those of one named ``part`` of it.
 
+    ``path``   of the file, in a format that meshio reads
     ``scale``  [m] of one unit of the file, e.g. 0.001 for millimetres
 
     >>> from tempfile import TemporaryDirectory
@@ -51,7 +52,7 @@ def read_mesh(path: Any, *, part: str | None = None, scale: float = 1.0) -> Mesh
 def read_meshes(path: Any, *, scale: float = 1.0) -> dict[str, Mesh]:
     """One mesh per named group of cells, e.g. per body; nodes that groups share belong to each of them.
 
-    ``scale``  [m] of one unit of the file
+    ``path``, ``scale``  as for :func:`read_mesh`
 
     Two squares of 1 mm beside each other, each with a name in the file:
 

@@ -53,6 +53,8 @@ class Continuum(System):
     ``velocity``  by body: start (n, d) or one vector (d,) [m/s], at rest if not given
     ``lumped``    a diagonal mass matrix
     ``massless``  (body, surface) pairs whose nodes carry no mass, see :mod:`klapper.continuum.massless`
+    ``time``      [s] of the start; ``penetration`` [m] up to which the start is accepted
+    ``name``      of the system
 
     A bar of 6 kg that is thrown with 2 m/s over a floor; ½ m v² = 12 J:
 
@@ -308,9 +310,10 @@ class Continuum(System):
 
 
 def rigid_velocity(solid: Body, velocity: Any, spin: float) -> np.ndarray:
-    """(n, d) [m/s] of a body that moves with ``velocity`` (d,) and turns about its middle with ``spin`` [rad/s].
+    """Velocities (n, d) [m/s] of the nodes of a body that moves and turns as if it were rigid.
 
-    v = v_C + Ω × (X − X_C). A corner 1 m to the right of and 0.5 m above the middle, with 3 m/s and 2 rad/s:
+    The body ``solid`` moves with ``velocity`` (d,) [m/s] and turns about its middle with ``spin`` [rad/s]. v = v_C + Ω
+    × (X − X_C). A corner 1 m to the right of and 0.5 m above the middle, with 3 m/s and 2 rad/s:
 
     >>> from klapper.continuum import NeoHooke, Solid, block
     >>> bar = Solid("bar", block((2.0, 1.0), (2, 1)), NeoHooke(100.0, 0.3), density=3.0)

@@ -18,9 +18,9 @@ from klapper.structures.structure import Structure
 class Bar(Structure):
     """A bar along 0 ≤ x ≤ ``length`` [m] with the displacement u [m] along its axis.
 
-    ``area``      of the cross-section [m²]
+    ``material``  a :class:`Material`; ``area`` of the cross-section [m²]
     ``elements``  their number, or the coordinates of their ends [m]; ``degree`` of their polynomials, from 1 on
-    ``fixed``     places x [m] where u = 0
+    ``fixed``     places x [m] where u = 0; ``name`` of the structure
 
     >>> steel = Material(young=200e9, density=8000.0)
     >>> Bar(1.0, steel, 1e-4, elements=4, degree=4, fixed=[0.0]).frequencies(1).round(3).tolist()  # 5000 m/s / 4 m

@@ -40,6 +40,7 @@ QUANTITIES = {
 class Beam(Structure):
     """A beam along 0 ≤ x ≤ ``length`` [m] with deflection w [m] and rotation [rad].
 
+    ``material``  a :class:`Material`; ``section`` a :class:`Section`; ``name`` of the structure
     ``elements``  their number, or the coordinates of their ends (elements + 1,) [m]
     ``degree``    of the polynomials in an element: from 1 on (Timoshenko), from 3 on (Euler–Bernoulli)
     ``theory``    "timoshenko" (shear deformation and rotary inertia) or "euler-bernoulli" (neither)

@@ -178,7 +178,7 @@ class DelaminatedModel:
 
     ``rotor``        matrices with the speed factored out
     ``functions``    displacement functions
-    ``frequencies``  of the beam at rest [Hz] if the coordinates are modes, rising; else empty
+    ``frequencies``  (n,) of the beam at rest [Hz] if the coordinates are modes, rising; else empty
 
     Sideways (plane 2-3) the delamination does not matter, and f₁ is that of an intact beam, (π/2L²) √(E b²/12ρ):
 

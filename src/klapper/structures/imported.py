@@ -36,11 +36,12 @@ _NAMES = {"x": 1, "y": 2, "z": 3, "rx": 4, "ry": 5, "rz": 6}
 class ImportedStructure(Structure):
     """Matrices (n, n) of which every coordinate belongs to a ``node`` and a direction 1 … 6.
 
+    ``mass``, ``stiffness``, ``damping``  M, K, D (n, n), dense or sparse, in the given ``units``
     ``dofs``    (node, direction) of every coordinate; directions 1 to 3 are displacements, 4 to 6 rotations. If not
                 given, coordinate i is direction 1 of node i, counted from 1
     ``nodes``   coordinates (2,) or (3,) by node, in the same units as the matrices
     ``units``   of mass, length and time, e.g. "t, mm, s"; everything is kept in SI units
-    ``fixed``   nodes, or pairs (node, direction), that are held
+    ``fixed``   nodes, or pairs (node, direction), that are held; ``name`` of the structure
 
     >>> carts = ImportedStructure([[2.0, 0.0], [0.0, 3.0]], [[5.0, -5.0], [-5.0, 5.0]], units="t, mm, s", fixed=[1])
     >>> carts.mass.toarray().tolist(), carts.stiffness.toarray().tolist()

@@ -43,10 +43,11 @@ class LineContact:
     ``at``           positions of Dirac functions, edges of boxes, or nodes of hats [m]
     ``weights``      "dirac" (collocation, the first and last at both ends), "box" or "hat"
     ``gap``          gap at q = 0 [m], a number or a function of x; ``motion`` is added to it over time, a signal
-    ``restitution``  ε in [0, 1]; 0 for elastic structures
+    ``restitution``  ε in [0, 1], dimensionless; 0 for elastic structures
     ``sliding``      line of the sliding velocity, in one direction or two, for friction patches with
-    ``friction``     coefficient, one number or one for each patch, and
+    ``friction``     coefficient μ, one number or one for each patch, and
     ``patches``      their number, or their edges [m]; as many as weight functions if not given
+    ``name``         in front of the names of contacts and patches
 
     ``contacts`` is what a system takes; :meth:`line_load` gives back the pressure.
 

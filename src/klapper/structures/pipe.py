@@ -38,6 +38,7 @@ class Pipe:
     ``tension``            T [N], constant along the pipe, less the force of an internal pressure on its area
     ``damping``            d [N s/m²], against the surroundings; ``alpha2`` [s] of material damping α₂ K_el
     ``elements``           their number, or the coordinates of their ends [m]; of ``degree`` 3 or more
+    ``name``               of the structure
 
     >>> pipe = Pipe(2.0, 100.0, 1.0, 0.5, supports={0.0: "pinned", 2.0: "pinned"})
     >>> critical = np.pi / 2.0 * np.sqrt(100.0 / 0.5)  # (π/L) √(E I/M_f)

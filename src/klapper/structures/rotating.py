@@ -65,6 +65,7 @@ class Rotor:
     ``unbalance``             f_c (n,), times Ω² [kg m]
     ``drag``                  f_da (n,), times Ω [N s]
     ``weight``                (n, 2): loads of unit gravity along directions 1 and 2 of the turning frame [kg]
+    ``coordinates``           their names (n,); ``name`` that of the rotor
 
     Speeds are revolutions per second [Hz], Ω = 2π · speed.
 

@@ -21,7 +21,7 @@ class Section:
 
     ``area`` A [m²], ``second_moment`` I [m⁴], ``shear_area`` A_S [m²]; in space also the lateral values and torsion.
 
-    ``lateral_second_moment``, ``lateral_shear_area``   of the deflection v perpendicular to w
+    ``lateral_second_moment``, ``lateral_shear_area``   [m⁴], [m²] of the deflection v perpendicular to w
     ``torsion_constant``                                J [m⁴], torsional stiffness G J
 
     A rectangle has A = b h, I = b h³/12 and A_S = 5/6 A:

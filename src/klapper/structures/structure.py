@@ -44,9 +44,9 @@ class Structure:
 
     ``mass``, ``stiffness``           symmetric (n, n), dense or sparse; kept as sparse arrays [kg, N/m]
     ``damping``                       symmetric (n, n) or None [N s/m]
-    ``gyroscopic``, ``circulatory``   skew (n, n) or None, multiply q̇ and q
+    ``gyroscopic``, ``circulatory``   skew (n, n) or None, multiply q̇ and q [N s/m, N/m]
     ``load``                          (n,) [N]: an array, a :class:`~klapper.mechanics.Signal`, or a function of t
-    ``coordinates``                   n names
+    ``coordinates``                   n names; ``name`` of the structure
 
     A cart of 2 kg on a spring of 200 N/m, f = √(c/m)/2π = 10/2π Hz:
 

@@ -26,8 +26,8 @@ class Interface:
 
     ``secondary``      (body, surface) whose nodes carry the forces
     ``primary``        (body, surface) that they meet; the same surface twice is self-contact
-    ``friction``       Coulomb's μ
-    ``restitution``    ε of node impacts, for schemes with an impact law
+    ``friction``       Coulomb's μ, dimensionless
+    ``restitution``    ε of node impacts, dimensionless, for schemes with an impact law
     ``always_active``  the surfaces slide on each other and never part: forces may pull
     ``reach``          [m] distance from which on parts are looked at; None: the longest facet of both surfaces
 

@@ -99,14 +99,15 @@ class Loaded:
 
     ``start``    (s+1,) entries ``start[k]:start[k+1]`` belong to sample k
     ``contact``  (k,) number of the contact; at most once per sample
-    ``gap``      (k,) m
-    ``impulse``  (k, 1+tangential) N s
-    ``state``    (k,)
+    ``gap``      (k,) [m]
+    ``impulse``  (k, 1+tangential) [N s]
+    ``state``    (k,) one of the numbers ``OPEN``, ``STICK``, ``SLIP`` or ``IMPACT``
 
     Contact 7 at the first sample, contacts 7 and 9 at the second:
 
     >>> import numpy as np
-    >>> from klapper.results import STICK, Loaded
+    >>> from klapper.contact_states import STICK
+    >>> from klapper.results import Loaded
     >>> gap, impulse = np.zeros(3), np.array([[0.1], [0.2], [0.3]])
     >>> loaded = Loaded(np.array([0, 1, 3]), np.array([7, 7, 9]), gap, impulse, np.full(3, STICK))
     >>> loaded.sample
@@ -157,15 +158,15 @@ class Samples:
     """A stretch of s samples; all arrays are read-only.
 
     ``step``                (s,) number of the step that ended at this sample, 0 is the start
-    ``time``                (s,) s
-    ``position``            (s, nq) m, rad
-    ``velocity``            (s, nv) m/s, rad/s
-    ``gap``                 (s, m) m
-    ``impulse``             (s, m, 1+tangential) N s, normal and tangential, since the previous sample
-    ``state``               (s, m) ``OPEN``, ``STICK``, ``SLIP``, or ``IMPACT`` if an impact happened since the
-                            previous sample
-    ``constraint_impulse``  (s, p) N s, since the previous sample
-    ``energy``              (s, 7) J, columns ``ENERGY``
+    ``time``                (s,) [s]
+    ``position``            (s, nq) [m, rad]
+    ``velocity``            (s, nv) [m/s, rad/s]
+    ``gap``                 (s, m) [m]
+    ``impulse``             (s, m, 1+tangential) [N s], normal and tangential, since the previous sample
+    ``state``               (s, m) one of the numbers ``OPEN``, ``STICK``, ``SLIP``, or ``IMPACT`` if an impact happened
+                            since the previous sample
+    ``constraint_impulse``  (s, p) [N s], since the previous sample
+    ``energy``              (s, 7) [J], columns ``ENERGY``
     ``residual``            (s,) largest relative residual of the contact problems since the previous sample
     ``loaded``              log of the loaded contacts by number, or None
 

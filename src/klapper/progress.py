@@ -81,6 +81,8 @@ class _Lines:
 class ProgressBar:
     """One line on the terminal's error stream, from the second second of work on.
 
+    ``start`` and ``until`` [s] are the first and the last time of the run.
+
     >>> from klapper.progress import ProgressBar
     >>> with ProgressBar(start=0.0, until=2.0) as bar:  # nothing is seen of work that takes less than a second
     ...     bar.update(1.0, 1000, {"contacts": 2, "drift": 1e-12})
@@ -133,7 +135,7 @@ class ProgressBar:
 
 
 class Tally(ProgressBar):
-    """The same line for pieces of work, e.g. the points of a map.
+    """The same line for pieces of work: ``total`` of them, called ``what``, e.g. the points of a map.
 
     >>> from klapper.progress import Tally
     >>> with Tally(100, "points") as tally:  # after a second it would show "3 of 100 points"

@@ -233,8 +233,8 @@ def split_block(
 ) -> FootedSystem:
     """The block as two halves (2.5) with their coupling.
 
-    ``start``   "static": equilibrium with A and B where they are in :func:`rigid_block`; "static of turning springs": the
-                same without the horizontal springs, (B.29); "relaxed": no spring is stretched, (5.1)
+    ``start``   "static": equilibrium with A and B where they are in :func:`rigid_block`; "static of turning springs":
+                the same without the horizontal springs, (B.29); "relaxed": no spring is stretched, (5.1)
     ``lifted``  height [m] by which everything is lifted, (5.3)
 
     ``load``    as of :func:`rigid_block`, ``velocity`` (6,) of both halves and ``time`` [s] of the start

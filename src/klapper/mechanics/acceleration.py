@@ -53,6 +53,7 @@ class AccelerationProblem:
     ``bilateral``         J_B (n, p); ``bilateral_bias`` b_B (p,) [m/s²]
     ``polygon``           None for the exact friction disc of patches at rest, or an even number of vertices
     ``sticking_speed``    a patch up to this speed counts as at rest [m/s]
+    ``normal_names``      (m,) of the contacts, ``tangential_names`` (s,), ``bilateral_names`` (p,)
 
     ``contact_problem`` is the same in contact coordinates, with the unknowns x = (λ_N, λ_T, λ_B).
 

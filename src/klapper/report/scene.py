@@ -30,6 +30,7 @@ MOST_BARS = 40
 class Shape:
     """Something that moves, or stands.
 
+    ``name``    of the shape in the legend
     ``points``  (f, n, 2) [m] places of n points in f frames; (1, n, 2) if it stands still
     ``kind``    what is drawn through them: "polygon" (closed and filled), "line" or "dots"
     ``cells``   (p, c) numbers of the points of p polygons or lines with up to c corners, −1 where one has fewer;
@@ -92,7 +93,7 @@ class Scene:
     ``shapes``        what is drawn, the first below the others
     ``caption``       one sentence that says what is seen
     ``quantity``      name and unit of the values that colour polygons, such as "von Mises stress / N/m²"
-    ``exaggeration``  factor of displacements from rest with which the page begins
+    ``exaggeration``  factor of displacements from rest, dimensionless, with which the page begins
     ``equal``         whether both directions have the same scale; no for slender structures
     ``labels``        texts at places (x, y) [m] of the picture
 

@@ -31,9 +31,9 @@ _SATURATED = 0.1  # of the range of the motion: runs farther apart have nothing 
 class Refinement:
     """Errors of one method against the reference under refinement.
 
-    ``factors``  (k,) by which its parameter was refined
+    ``factors``  (k,) by which its parameter was refined, dimensionless
     ``errors``   (k,) [m, rad], root mean squares over the common times
-    ``seconds``  (k,) of computing
+    ``seconds``  (k,) [s] of computing
 
     A quarter of the error with half the step is second order: error ∝ hᵖ, p = 2.
 
@@ -64,7 +64,7 @@ class Comparison:
     ``runs``         by the name of the method, in the order given
     ``reference``    the name of the method that the others are measured against
     ``times``        (k,) [s] at which runs are compared
-    ``seconds``      computing time by method, the best of repeated runs if they were short
+    ``seconds``      computing time [s] by method, the best of repeated runs if they were short
     ``refused``      methods that cannot treat the model, and why
     ``failed``       methods that began and did not reach the end, and why
     ``refinements``  errors under refinement, by method

@@ -24,10 +24,10 @@ class Conserved:
     ``name``, ``unit``     e.g. "momentum", "kg m/s"
     ``size``               of the terms that it is the sum of, in its unit
     ``per_step``           largest change in a step, in its unit
-    ``since_start``        largest change since the start
+    ``since_start``        largest change since the start, in its unit
     ``tolerance``          of the change in a step, in units of ``size``
     ``changed_by``         what changes it rightly, e.g. ("supports",); empty: it should be kept
-    ``history``            (s, k), None if the run was read from a file
+    ``history``            (s, k) of its k components in its unit, None if the run was read from a file
 
     >>> import numpy as np
     >>> from klapper.results import Conserved

@@ -21,10 +21,10 @@ KINDS = ("impact", "closes", "opens", "sticks", "slips")
 
 @dataclass(frozen=True)
 class Event:
-    """What a contact did between the sample before and the one at ``time``.
+    """What a ``contact`` did between the sample before and the one at ``time`` [s].
 
     ``before``, ``after``  "open", "stick", "slip", "impact"; "closed" if there is no tangential direction
-    ``impulse``            (normal, tangential …) in N s between the two samples
+    ``impulse``            (normal, tangential …) [N s] between the two samples
 
     A ball that hits the floor with 5 m/s and leaves with 3 m/s takes 8 N s per kg:
 
@@ -54,9 +54,9 @@ class Event:
 class Impacts:
     """Intervals between samples in which a contact was hit; those of several contacts are in the order of time.
 
-    ``time``     (k,) s, end of the interval
+    ``time``     (k,) [s], end of the interval
     ``contact``  names of the contacts, k of them
-    ``impulse``  (k, 1+tangential) N s of the interval
+    ``impulse``  (k, 1+tangential) [N s] of the interval
 
     The ball of :class:`Event` flies for 0.5 s, 0.6 s, 0.36 s between its impacts:
 

@@ -34,11 +34,12 @@ if TYPE_CHECKING:
 class ContactHistory:
     """One contact over the s samples of a run.
 
-    ``time``     (s,) s
-    ``gap``      (s,) m; nan where a contact that is logged by number was not loaded
-    ``impulse``  (s, 1+tangential) N s, normal and tangential, since the previous sample
-    ``force``    (s, 1+tangential) N, mean since the previous sample; nan where an impact happened since then
-    ``state``    (s,) ``OPEN``, ``STICK``, ``SLIP`` or ``IMPACT``
+    ``name``     of the contact
+    ``time``     (s,) [s]
+    ``gap``      (s,) [m]; nan where a contact that is logged by number was not loaded
+    ``impulse``  (s, 1+tangential) [N s], normal and tangential, since the previous sample
+    ``force``    (s, 1+tangential) [N], mean since the previous sample; nan where an impact happened since then
+    ``state``    (s,) one of the numbers ``OPEN``, ``STICK``, ``SLIP`` or ``IMPACT``
 
     A block of 1 kg rests on the floor under its weight of 10 N:
 

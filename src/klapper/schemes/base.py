@@ -21,11 +21,11 @@ class Snapshot:
     """All that a scheme needs to go on: plain numbers and arrays, so that it can be stored and resumed bit for bit.
 
     ``step``      number of steps done
-    ``time``      [s], ``position`` (nq,), ``velocity`` (nv,)
+    ``time``      [s], ``position`` (nq,) [m, rad], ``velocity`` (nv,) [m/s, rad/s]
     ``contact``   numbers (k,) of the contacts loaded in the last step, rising, and
     ``impulse``   their impulses (k, 1 + d) [N s], the warm start of the next
     ``sums``      (5,) [J]: loads, damping, friction, impact, numerical since the start of the run
-    ``memory``    what else a scheme remembers, e.g. its step size
+    ``memory``    (p,) what else a scheme remembers, e.g. its step size [s]
 
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.schemes import Moreau

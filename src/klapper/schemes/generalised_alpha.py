@@ -24,8 +24,8 @@ class GeneralisedAlpha(NewmarkFamily):
         α_m = (2 ρ − 1)/(ρ + 1),   α_f = ρ/(ρ + 1),   γ = ½ − α_m + α_f,   β = ¼ (1 − α_m + α_f)²
 
     ``step_size``        h [s]; with ``accuracy`` the largest one
-    ``spectral_radius``  ρ by which vibrations of infinite frequency are multiplied in a step: 0 removes them at once,
-                         1 does not damp at all
+    ``spectral_radius``  ρ, dimensionless, by which vibrations of infinite frequency are multiplied in a step: 0 removes
+                         them at once, 1 does not damp at all
     ``contact``, ``newton``, ``accuracy``  as in :class:`klapper.schemes.Newmark`
 
     >>> from klapper.schemes import GeneralisedAlpha

@@ -38,7 +38,7 @@ class Moreau(AccurateSteps):
         M̂ (v⁺ − v) = h f̂ + J Λ,   0 ≤ Λ_N ⟂ v_N⁺ + ε v_N⁻ ≥ 0,   q⁺ = q + h ((1 − θ) v + θ v⁺)       (4.12), (4.13)
 
     ``step_size``   h [s]; with ``accuracy`` the largest one
-    ``theta``       from ½ (midpoint) to 1 (implicit Euler)
+    ``theta``       θ, dimensionless, from ½ (midpoint) to 1 (implicit Euler)
     ``impact``      None: Newton's law inside the step; or a law of :mod:`klapper.mechanics.impact`, applied where
                     closed contacts approach, before the step goes on without restitution (Scheme 5.3)
     ``level``       "velocity": constraints on v⁺ (thesis); "position": on g(q⁺), for contact compliance, (5.70)

@@ -42,14 +42,15 @@ class NestedProx(EqualSteps):
                          strategy; strategies act where at least two closed contacts push in one direction
     ``start``            where the iteration of every step begins: None for zero, "previous" for the forces of the step
                          before, or forces ((N, T), …) [N] of all contacts, normal and tangential
-    ``weights``          factor of r of each contact's friction; None: one
+    ``weights``          factor of r of each contact's friction, dimensionless; None: one
     ``projection``       "none"; "thesis": states of closed and sticking contacts are projected, (D.4), (D.5), and a
                          contact sticks up to ``slip_speed``; "step-safe": only while normal forces press, and a contact
                          sticks up to the speed that ``slip_force`` gives it in a step, so that the start of sliding
                          converges with the step
     ``slip_speed``       ġ_T,TOL [m/s], ``slip_force`` [N], ``gap_tolerance`` g_TOL [m]
     ``force_tolerance``  change of forces [N] that ends an iteration
-    ``max_rounds``, ``max_iterations``, ``max_reductions``, ``reduction``  limits of the levels, and ν of (C.12)
+    ``max_rounds``, ``max_iterations``, ``max_reductions``, ``reduction``  limits of the levels, and ν of (C.12),
+                         dimensionless
     ``compiled``         whether a compiled loop is used where there is one
 
     A block of 16 kg on two feet is pushed with 10 N and sticks; the feet share alike:

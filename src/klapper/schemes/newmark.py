@@ -107,7 +107,8 @@ class Newmark(NewmarkFamily):
         q₁ = q₀ + h v₀ + h² ((½ − β) a₀ + β a₁),   v₁ = v₀ + h ((1 − γ) a₀ + γ a₁),   M a₁ = f(t₁, q₁, v₁)
 
     ``step_size``      h [s]; with ``accuracy`` the largest one
-    ``gamma, beta``    ½ and ¼ (default): second order, unconditionally stable in linear systems, no damping
+    ``gamma, beta``    γ and β, dimensionless; ½ and ¼ (default): second order, unconditionally stable in linear
+                       systems, no damping
     ``contact``        ``PenaltyContact(ε)`` for one-sided contacts
     ``newton``         how the equations of a step are solved
     ``accuracy``       allowed error of position [m] per step; None: all steps are equal

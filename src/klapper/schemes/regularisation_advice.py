@@ -39,12 +39,13 @@ class RegularisationAdvice:
     """Laws for a wished accuracy, and what to expect of them.
 
     ``normal``, ``friction``  the laws; ``method`` the integrator
-    ``penetration``           expected under load, ``impact_penetration`` at the approach ``speed`` [m]
+    ``penetration``           expected under ``load`` [N], ``impact_penetration`` at the approach ``speed`` [m/s]; both
+                              in m
     ``creep``                 largest speed [m/s] at which what should stick creeps; 0 with set-valued friction
-    ``restitution``           wished, and ``restitution_error``: how far weight changes the rebound
-    ``angular_frequency``       √(c/m) of the fastest contact [rad/s]
+    ``restitution``           wished, and ``restitution_error``: how far weight changes the rebound; dimensionless
+    ``angular_frequency``     √(c/m) of the fastest contact [rad/s]
     ``fastest_rate``          of all that contacts add [1/s]; ``step_limit`` [s] of explicit methods
-    ``steps_per_second``      of motion in contact, for the method advised
+    ``steps_per_second``      [1/s] of motion in contact, for the method advised
 
     A block that rests under 10 N needs c = F/δ = 10⁶ N/m for δ = 10 μm:
 
@@ -112,7 +113,7 @@ def propose_regularisation(
 
     ``penetration``  [m], static and at impacts
     ``creep``        [m/s]; None for set-valued friction, which does not creep
-    ``restitution``  wished rebound; None: that of the model, at least 0.01
+    ``restitution``  wished rebound, dimensionless; None: that of the model, at least 0.01
     ``speed``        [m/s] of the hardest impact; None: what the contacts reach from the start by their own acceleration
     ``load``         [N] on the most loaded contact; None: estimated at the start, for every contact alone
 

@@ -27,8 +27,9 @@ def stable_step(
 
         K x = ω² M x,   K = −∂f/∂q + ε Σ J_N J_Nᵀ
 
+    ``system``    whose mass matrix and stiffness are looked at
     ``contact``   springs ε of near contacts, which count as closed
-    ``position``  (n,), the start if not given
+    ``position``  (n,) [m, rad], the start if not given
 
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.schemes import stable_step

@@ -39,6 +39,8 @@ class Design:
 def grid(low: float, high: float, count: int, *, log: bool = False) -> list[float]:
     """``count`` values from ``low`` to ``high``, evenly spaced, or with ``log`` evenly spaced in their logarithm.
 
+    ``low`` and ``high`` in the unit of the parameter.
+
     >>> from klapper.studies import grid
     >>> grid(0.0, 1.0, 3)
     [0.0, 0.5, 1.0]
@@ -83,7 +85,7 @@ def combined(axes: Mapping[str, Sequence[Any]]) -> Design:
 def sobol(ranges: Mapping[str, tuple[float, float]], count: int, *, seed: int = 0) -> Design:
     """``count`` points of a scrambled Sobol sequence in the box of ``ranges``; powers of two fill it best.
 
-    ``ranges``  (low, high) by parameter; ``seed`` of the scrambling
+    ``ranges``  (low, high) by parameter, in its unit; ``seed`` of the scrambling
 
     >>> from klapper.studies import sobol
     >>> column = sobol({"A": (0.0, 4.0)}, 8, seed=1).columns["A"]

@@ -19,6 +19,8 @@ from klapper.studies.errors import StudyError
 class Refine:
     r"""Bisect changes of the output ``on`` along one or several axes of the grid, each to ``accuracy``.
 
+    ``along`` names the axes; ``accuracy`` is in the unit of the axis.
+
     A mass thrown up with v under 10 m/s² is at v − 5 m after a second: the sign of its height changes at 5 m/s.
 
     >>> import tempfile

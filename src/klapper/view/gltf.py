@@ -39,7 +39,7 @@ def write_gltf(run: Run, path: str | Path, *, frames: int = FRAMES, exaggeration
     """Write what a run looks like into a .glb file, whole or not at all; the path of the file.
 
     ``frames``        of the animation, over the whole run
-    ``exaggeration``  of displacements of linear structures
+    ``exaggeration``  factor of displacements of linear structures, dimensionless
 
     >>> import tempfile
     >>> from klapper.mechanics import LinearSystem

@@ -31,7 +31,7 @@ def write_vtk_series(
     """Write what a run looks like into ``folder``, one VTU file per frame; the path of the PVD file, written last.
 
     ``frames``        their number, over the whole run
-    ``exaggeration``  of displacements of linear structures
+    ``exaggeration``  factor of displacements of linear structures, dimensionless
 
     >>> import tempfile
     >>> from klapper.mechanics import LinearSystem

@@ -29,7 +29,7 @@ def show(
 
     ``time``          [s] that is shown first; None: the end of the run
     ``frames``        between which the slider chooses
-    ``exaggeration``  of displacements of linear structures
+    ``exaggeration``  factor of displacements of linear structures, dimensionless
     ``screenshot``    file (.png) that is written instead of opening a window
 
     Half-way, into a file (not executed with the other examples, since pyvista is an extra):

@@ -30,7 +30,7 @@ _COUNTED = ("vertex", "line")
 def write_xdmf(run: Run, path: str | Path, *, frames: int = FRAMES, exaggeration: float = 1.0) -> Path:
     """Write what a run looks like as ``path`` (.xdmf) with its arrays in ``path``.h5; the path of the XDMF file.
 
-    The data are those of :func:`~klapper.view.write_vtk_series`, and so are ``frames`` and ``exaggeration``.
+    The data, ``frames`` and ``exaggeration`` are as of :func:`~klapper.view.write_vtk_series`.
 
     >>> import tempfile
     >>> from klapper.mechanics import LinearSystem

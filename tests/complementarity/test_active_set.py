@@ -51,7 +51,7 @@ def test_warm_start_needs_one_factorisation():
 
 
 def test_redundant_contacts_give_the_velocity_of_those_that_carry():
-    """Waltersberger B11: 25 redundant contacts on 3 modes give the velocity of the contacts that really carry."""
+    """Waltersberger B11: 25 contacts on 3 modes."""
     rng = np.random.default_rng(3)
     modes = np.cos(np.outer(np.linspace(0.0, 3.0, 25), np.arange(1, 4)))
     for _ in range(100):

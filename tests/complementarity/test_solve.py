@@ -153,7 +153,7 @@ def test_one_exception_catches_all_errors_of_solvers():
 
 
 def test_units_change_numbers_and_not_the_answer():
-    """Units of kN and mm instead of N and m change numbers, not the answer."""
+    """kN and mm instead of N and m."""
     rng = np.random.default_rng(9)
     directions = rng.standard_normal((9, 12))
     delassus, free = directions @ directions.T, rng.standard_normal(9)

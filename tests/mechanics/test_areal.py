@@ -185,7 +185,7 @@ def test_matching_patches_give_a_diagonal_friction_matrix(strip: ContactArea, pl
 
 
 def test_a_patch_takes_the_part_of_each_weight_function_that_lies_on_it(strip: ContactArea) -> None:
-    """A patch takes the part of each hat that lies on it; columns sum up to one."""
+    """Hats on two patches; columns sum up to one."""
     hats = AveragedContact.hats(strip, NODES)
     halves = FrictionPatches(strip, [0.0, 0.35, 0.8])
     shares = halves.shares(hats)

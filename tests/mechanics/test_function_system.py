@@ -154,7 +154,7 @@ def test_velocities_and_accelerations_of_gaps_agree_with_differences(normals: bo
 
 
 def test_what_neither_potential_nor_damping_explains_is_load() -> None:
-    """Contract 10: what neither potential nor damping explains is load."""
+    """Contract 10."""
     system = FunctionSystem(
         [0.3],
         [0.0],

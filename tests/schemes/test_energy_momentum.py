@@ -184,7 +184,7 @@ def test_projected_energies_are_kept_where_they_can_be() -> None:
 
 @pytest.mark.parametrize(("forces", "order"), [("discrete", 2.0), ("midpoint", 2.0), ("projected", 1.0)])
 def test_steps_are_of_second_order_and_with_projection_of_first(forces: str, order: float) -> None:
-    """Hesch 2.4: second order, but first with projection."""
+    """Hesch 2.4."""
     solid = Solid("bar", block((1.0, 0.2), (3, 1)), NeoHooke(1e3, 0.3), density=1000.0)
     nodes = solid.mesh.nodes
     bent = nodes + np.column_stack([np.zeros(len(nodes)), 0.2 * nodes[:, 0] ** 2])

@@ -82,7 +82,6 @@ def test_poissons_law_opens_the_row_as_in_example_5_2(e_1: float, e_2: float) ->
 
 
 def test_two_balls_into_a_cradle_send_two_out_by_the_sequential_law() -> None:
-    """Two balls in, two balls out: only the sequential law does that."""
     n = 5
     system = LinearSystem(
         np.ones(n),

@@ -76,7 +76,7 @@ def test_a_step_is_the_problem_of_the_thesis() -> None:
 
 
 def test_a_damped_mass_rests_where_the_layer_carries_it() -> None:
-    """A damped mass comes to rest where the layer carries it: q = −C m g."""
+    """q = −C m g."""
     c = 1e-4
     system = LinearSystem(
         [1.0], damping=[100.0], force=[-G], contacts=[Contact("layer", normal=[1.0])], compliance=[[c]]
@@ -131,7 +131,7 @@ def test_a_moving_wall_is_penetrated_by_an_error_of_second_order_only(theta: flo
 
 
 def test_a_sliding_particle_stops_after_the_same_way_on_position_level() -> None:
-    """A sliding particle stops after v²/(2 μ g) also with contact on position level."""
+    """v²/(2 μ g)."""
     system = LinearSystem(
         [1.0, 1.0],
         force=[0.0, -G],
@@ -145,7 +145,6 @@ def test_a_sliding_particle_stops_after_the_same_way_on_position_level() -> None
 
 
 def test_a_brake_leaves_a_compliant_contact_alone() -> None:
-    """A brake without compliance leaves the compliant contact alone."""
     c = 1e-4
     both = LinearSystem(
         [1.0, 1.0],

@@ -6,7 +6,7 @@ import pytest
 import study_targets
 
 from klapper.studies import StudyError
-from klapper.studies.sensitivity import elasticities
+from klapper.studies import elasticities
 
 CYCLE = {
     "mass": 1.0,

@@ -3,6 +3,7 @@
 from klapper.studies.design import Design, combined, grid, latin_hypercube, listed, sobol
 from klapper.studies.errors import StudyError
 from klapper.studies.refine import Refine
+from klapper.studies.sensitivity import elasticities
 from klapper.studies.study import Study, study
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "Study",
     "StudyError",
     "combined",
+    "elasticities",
     "grid",
     "latin_hypercube",
     "listed",

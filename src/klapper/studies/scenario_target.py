@@ -96,8 +96,13 @@ class ScenarioTarget:
         return False
 
     def accept(self, name: str, value: Any) -> Any:
+        from klapper.scenario import ScenarioError
+
         content = entered(self._raw, {name: value}, {})
-        checked = self._scenario(content).content
+        try:
+            checked = self._scenario(content).content
+        except ScenarioError as error:
+            raise StudyError(str(error)) from None
         return self._kept(value, value_at(checked, paths(content).get(name) or resolved(content, name)))
 
     def evaluate(self, columns: Mapping[str, Sequence[Any]], constants: Mapping[str, Any]) -> Evaluated:

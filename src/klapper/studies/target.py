@@ -82,9 +82,12 @@ class ExampleTarget:
 
     @property
     def _entry(self) -> Any:
-        from klapper.gallery import find
+        from klapper.gallery import UnknownExample, find
 
-        return find(self.example)
+        try:
+            return find(self.example)
+        except UnknownExample as error:
+            raise StudyError(str(error)) from None
 
     @property
     def defaults(self) -> Mapping[str, Any]:
@@ -107,9 +110,12 @@ class ExampleTarget:
         return False
 
     def accept(self, name: str, value: Any) -> Any:
-        from klapper.gallery.parameter import require
+        from klapper.gallery.parameter import ParameterError, require
 
-        return require(self._entry.arguments, name, self.example).accept(value)
+        try:
+            return require(self._entry.arguments, name, self.example).accept(value)
+        except ParameterError as error:
+            raise StudyError(str(error)) from None
 
     def evaluate(self, columns: Mapping[str, Sequence[Any]], constants: Mapping[str, Any]) -> Evaluated:
         units: dict[str, str] = {}

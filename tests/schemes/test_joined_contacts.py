@@ -11,7 +11,7 @@ from klapper.contact_states import STICK as STICKS
 from klapper.continuum import Continuum, Mortar, NodeToSegment, SaintVenantKirchhoff, Solid, Support, annulus
 from klapper.gallery.patch_test import Patch
 from klapper.mechanics import Contact, LinearSystem
-from klapper.schemes import EnergyMomentum, HardContact, QuasiStatic
+from klapper.schemes import EnergyMomentum, HardContact, QuasiStatic, contact_rounds
 from klapper.schemes.base import StepFailed
 from klapper.schemes.contact_rounds import ContactRounds
 from klapper.schemes.held_contacts import BACKWARD, FORWARD
@@ -97,6 +97,12 @@ def test_a_point_comes_to_rest_where_two_planes_meet():
     assert found.contact.tolist() == [0]
     assert found.residual < 1e-12
     assert not found.notes
+
+
+@pytest.mark.parametrize("stage", [contact_rounds._KEPT, contact_rounds._PROGRAMME])
+def test_a_search_that_begins_late_holds_it_by_both_planes_as_well(stage, monkeypatch):
+    monkeypatch.setattr(contact_rounds, "_PLAIN", stage)
+    np.testing.assert_allclose(settled(kinked(1.0)).after.position, [0.0, 0.0, 1.0], atol=1e-14)
 
 
 @pytest.mark.parametrize(("along", "state"), [(0.25, STICK), (-0.25, STICK), (0.5, SLIP), (-0.5, SLIP)])

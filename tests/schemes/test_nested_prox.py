@@ -58,7 +58,7 @@ def test_the_compiled_loop_gives_the_steps_of_the_general_path(options: dict) ->
     halves, tips = options.pop("halves", False), options.pop("tips", False)
     load = ramp(260.0, 1e4) if tips else ramp(14.2)
     system = (
-        split_block(BLOCK, LOW, load=load, start="static of the thesis")
+        split_block(BLOCK, LOW, load=load, start="static of turning springs")
         if halves
         else rigid_block(BLOCK, load=load)
     )
@@ -82,6 +82,15 @@ def test_the_compiled_loop_gives_the_steps_of_the_general_path(options: dict) ->
         np.testing.assert_array_equal(counted.rounds, again.rounds)
         np.testing.assert_array_equal(counted.normal, again.normal)
         np.testing.assert_array_equal(counted.tangential, again.tangential)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_lifted_block_that_slides_is_of_the_first_case(compiled: bool) -> None:
+    """Table C.1: no normal force, both feet slide. A weight and more pulls up at the middle."""
+    lift = 1.2 * BLOCK.weight
+    system = rigid_block(BLOCK, load=(0.0, lift, -0.1 * lift), velocity=(1.0, 0.0, 0.0))
+    scheme = NestedProx(1e-4, friction="functional-3", projection="thesis", compiled=compiled)
+    assert set(iteration_history(system, scheme, 5e-4).case) == {"1a"}
 
 
 def test_delassus_matrix_and_factors_are_those_of_the_thesis() -> None:

@@ -51,7 +51,7 @@ def resolve_jump(
     noise = 1e-12 * np.abs(v).max(initial=0.0)
     if not np.any(approach < -noise):
         return Jump(v, impulses, np.zeros(len(bilateral[1])), np.zeros(3), np.zeros(len(contact), dtype=bool))
-    rough = d > 0 and np.any(laws.own_friction > 0)
+    rough = bool(np.any(laws.own_friction > 0.0))
     columns = (closed[:, None] * d + np.arange(d)).ravel()
     ratio = np.ones((len(closed), d))
     if d == 2:

@@ -10,27 +10,14 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from klapper.report.policy import content_policy
+from klapper.report.document import document
 from klapper.report.record import About, Record
 from klapper.report.words import brief, deviation, expectation, verdict
 
 if TYPE_CHECKING:
     from klapper.report.figures import Picture
 
-_PAGE = Template("""\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="$policy">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$title · klapper</title>
-<style>$style</style>
-</head>
-<body>
-<main>
-<div class="kicker">klapper · <span class="name">$example</span></div>
-<h1>$title</h1>
+_MAIN = Template("""\
 $source
 $text
 $verdict
@@ -39,9 +26,6 @@ $sections
 $command
 <p>Computed with klapper $version. The file <code>result.json</code> holds every number in full.</p>
 </footer>
-</main>
-</body>
-</html>
 """)
 
 
@@ -55,11 +39,7 @@ def page(record: Record, about: About, pictures: Sequence["Picture"] = (), runs:
         _section("Parameters", _parameters(record.parameters, about)),
     ]
     style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
-    return _PAGE.substitute(
-        policy=escape(content_policy(styles=[style])),
-        title=escape(about.title or record.example),
-        style=style,
-        example=escape(record.example),
+    main = _MAIN.substitute(
         source=f'<p class="source">Source: {escape(about.source)}</p>' if about.source else "",
         text=_paragraphs(about.text),
         verdict=_verdict(record),
@@ -67,6 +47,8 @@ def page(record: Record, about: About, pictures: Sequence["Picture"] = (), runs:
         command=f"<p>Repeat with <code>{escape(about.command)}</code></p>" if about.command else "",
         version=escape(version("klapper")),
     )
+    kicker = f'<span class="name">{escape(record.example)}</span>'
+    return document(about.title or record.example, kicker, main, style=style)
 
 
 def _link(name: str) -> str:

@@ -18,9 +18,9 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from klapper.counting import counted
+from klapper.report.document import document
 from klapper.report.embedding import script_text
 from klapper.report.folder import write
-from klapper.report.policy import content_policy
 from klapper.report.run_data import run_data
 from klapper.report.run_scene import scene_of
 from klapper.report.scene import Scene
@@ -36,20 +36,7 @@ if TYPE_CHECKING:
 SCRIPTS = ("data", "panel", "chart", "timeline", "stage", "player", "page")
 _HERE = Path(__file__).parent
 
-_PAGE = Template("""\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="$policy">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$title · klapper</title>
-<style>$style</style>
-</head>
-<body>
-<main>
-<div class="kicker">klapper · a run</div>
-<h1>$title</h1>
+_MAIN = Template("""\
 $text
 $verdict
 <noscript><p>The plots and the animation need JavaScript; everything else is here without it.</p></noscript>
@@ -83,11 +70,6 @@ $tables
 <p>Drag across a plot to zoom, double-click to see all again; every plot can be focused and moved with the keyboard.</p>
 <p>Computed with klapper $version.</p>
 </footer>
-</main>
-<script type="application/json" id="data">$data</script>
-<script>$script</script>
-</body>
-</html>
 """)
 
 
@@ -144,12 +126,7 @@ def run_page(
     data = run_data(run, shown)
     system = run.about.get("system")
     named = system.get("name", "") if isinstance(system, dict) else system
-    return _PAGE.substitute(
-        policy=escape(content_policy(scripts=[script], styles=[style])),
-        style=style,
-        script=script,
-        data=script_text(data),
-        title=escape(title or str(named or "A run")),
+    main = _MAIN.substitute(
         text=_paragraphs([*text.strip().split("\n\n"), _computed(run)]),
         verdict=_verdict(verdict(run)),
         animation='<section>\n<h2>Animation</h2>\n<div id="animation"></div>\n</section>' if shown else "",
@@ -159,6 +136,8 @@ def run_page(
         file=escape(f"{re.sub(r'[^A-Za-z0-9._-]+', '-', name) or 'run'}.csv"),
         version=escape(version("klapper")),
     )
+    shown_title = title or str(named or "A run")
+    return document(shown_title, "a run", main, style=style, data=script_text(data), script=script)
 
 
 def _paragraphs(texts: Sequence[str]) -> str:

@@ -191,7 +191,7 @@ class RegularisedContacts:
         slip_rate = (directions.tangential.T @ acceleration + b_tangential).reshape(slip.shape)
         speed = np.linalg.norm(slip, axis=1)
         speed_rate = np.sum(directions_of(slip) * slip_rate, axis=1)
-        step = 1e-4 * np.maximum(speed, 1e-4)
+        step = 1e-4 * np.maximum(speed, 1e-2)
         laws = self.system.contacts.laws
         ahead, behind = laws(self.closed, speed + step), laws(self.closed, np.maximum(speed - step, 0.0))
         rise = ahead.friction_from(normal_force) - behind.friction_from(normal_force)

@@ -82,8 +82,8 @@ def test_the_halves_have_the_printed_inertia_sag_and_frequencies() -> None:
     low, high = Halves(BLOCK, LOW), Halves(BLOCK, HIGH)
     assert low.inertia == pytest.approx(0.0133333, abs=5e-8)
     assert 2 * low.inertia + 2 * low.mass * 0.05**2 == pytest.approx(BLOCK.inertia, rel=1e-14)
-    assert low.sag_of_the_thesis == pytest.approx(-1.962e-6, rel=1e-12)
-    assert high.sag_of_the_thesis == pytest.approx(-1.962e-9, rel=1e-12)
+    assert low.sag_of_turning_springs == pytest.approx(-1.962e-6, rel=1e-12)
+    assert high.sag_of_turning_springs == pytest.approx(-1.962e-9, rel=1e-12)
     assert low.sag == pytest.approx(-8 * 9.81 * 0.05 / (2e6 + 0.005e6), rel=1e-5)  # linear in the angle
     assert low.locked_in_friction == pytest.approx(0.1957, abs=5e-5)
     np.testing.assert_allclose(low.angular_frequencies, [500.0, 790.6, 12247.0], rtol=1e-4)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from klapper.scenario import KINDS, ScenarioError, parse_scenario, read_scenario, starter
-from klapper.scenario.files import Folder
 from klapper.scenario.writing import written
 
 WORDS = [
@@ -83,7 +82,7 @@ def broken_content(content: object, chance: random.Random) -> object:
     return chance.choice(VALUES)
 
 
-def told(text: str, folder: Folder) -> str:
+def told(text: str, folder: Path) -> str:
     """What is said about a text, checked to be one sentence; empty if it is accepted."""
     try:
         parse_scenario(text, folder, "my.toml")
@@ -100,14 +99,14 @@ def told(text: str, folder: Folder) -> str:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_damaged_texts_are_told_in_one_sentence(kind: str, tmp_path: Path) -> None:
-    whole, chance, folder = starter(kind), random.Random(kind), Folder(tmp_path)
+    whole, chance, folder = starter(kind), random.Random(kind), tmp_path
     refused = sum(bool(told(broken_text(whole, chance), folder)) for _ in range(400))
     assert refused > 100
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_wrong_values_are_told_in_one_sentence(kind: str, tmp_path: Path) -> None:
-    whole, chance, folder = dict(KINDS[kind].starter), random.Random(kind), Folder(tmp_path)
+    whole, chance, folder = dict(KINDS[kind].starter), random.Random(kind), tmp_path
     refused = 0
     for _ in range(400):
         changed = broken_content(whole, chance)
@@ -121,7 +120,7 @@ def test_wrong_values_are_told_in_one_sentence(kind: str, tmp_path: Path) -> Non
 
 
 def test_noise_is_told_in_one_sentence(tmp_path: Path) -> None:
-    chance, folder = random.Random(7), Folder(tmp_path)
+    chance, folder = random.Random(7), tmp_path
     for _ in range(600):
         assert told("".join(chance.choice(WORDS) for _ in range(chance.randint(1, 30))), folder)
 
@@ -144,7 +143,7 @@ def test_damaged_files_stay_as_they_are(tmp_path: Path) -> None:
 
 def test_deep_nesting_and_long_files_are_refused(tmp_path: Path) -> None:
     deep = "a = " + "[" * 100_000
-    assert "no TOML" in told(deep, Folder(tmp_path))
+    assert "no TOML" in told(deep, tmp_path)
     long = tmp_path / "long.toml"
     long.write_text("# " + "x" * 1_000_001)
     with pytest.raises(ScenarioError, match="larger than 1 MB"):

@@ -5,12 +5,11 @@ from pathlib import Path
 import pytest
 
 from klapper.scenario import KINDS, Scenario, ScenarioError, parse_scenario, starter
-from klapper.scenario.files import Folder
 from klapper.scenario.lines import line_index
 
 
 def scenario(text: str, folder: Path) -> Scenario:
-    return parse_scenario(text, Folder(folder), "my.toml")
+    return parse_scenario(text, folder, "my.toml")
 
 
 def changed(kind: str, old: str, new: str) -> tuple[str, int]:

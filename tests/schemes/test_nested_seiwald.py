@@ -37,7 +37,7 @@ def ramped(scheme: NestedProx, until: float = 0.1) -> tuple[Run, SlipOnset]:
 @pytest.fixture(scope="module")
 def halves() -> tuple[Run, SlipOnset]:
     """E9, row a: high accuracy, 100 000 steps."""
-    system = split_block(BLOCK, HIGH, load=RAMP, start="static of the thesis")
+    system = split_block(BLOCK, HIGH, load=RAMP, start="static of turning springs")
     run = simulate(system, 0.1, NestedProx(1e-6))
     return run, slip_onset(run, BLOCK.friction, system.foot_velocities(run.position, run.velocity))
 
@@ -51,22 +51,22 @@ def methods() -> dict[str, tuple[Run, SlipOnset]]:
 def test_a_relaxed_start_moves_and_a_static_one_is_calm() -> None:
     """E1, C5: the relaxed start approaches the static angle, the static starts are calm, the exact one very calm."""
     kinetic, angle = {}, {}
-    for start in ("relaxed", "static of the thesis", "static"):
+    for start in ("relaxed", "static of turning springs", "static"):
         run = simulate(split_block(BLOCK, LOW, start=start), 0.02, NestedProx(1e-4))
         kinetic[start], angle[start] = run.samples.energy[:, 0], run.position[:, 2]
-    sag = Halves(BLOCK, LOW).sag_of_the_thesis
+    sag = Halves(BLOCK, LOW).sag_of_turning_springs
     assert abs(angle["relaxed"][-1] / sag - 1.0) < 0.05
     assert angle["relaxed"].min() == pytest.approx(-3.67e-6, abs=5e-9)
     assert kinetic["relaxed"].max() == pytest.approx(7.9e-6, abs=5e-8)
-    assert kinetic["static of the thesis"].max() < 1e-4 * kinetic["relaxed"].max()
-    assert kinetic["static of the thesis"].max() == pytest.approx(4.8e-11, abs=5e-13)
+    assert kinetic["static of turning springs"].max() < 1e-4 * kinetic["relaxed"].max()
+    assert kinetic["static of turning springs"].max() == pytest.approx(4.8e-11, abs=5e-13)
     assert kinetic["static"].max() < 1e-15
-    assert angle["static of the thesis"].max() == pytest.approx(-1.9523e-6, abs=5e-11)
+    assert angle["static of turning springs"].max() == pytest.approx(-1.9523e-6, abs=5e-11)
 
 
 def test_implicit_steps_are_stable_where_explicit_ones_are_not() -> None:
     """E2, C8: NG stiffness with 10 ms; c_T = 1e9 N/m with 1 µs."""
-    system = split_block(BLOCK, LOW, start="static of the thesis")
+    system = split_block(BLOCK, LOW, start="static of turning springs")
     with pytest.raises(SimulationFailed, match="integrator='implicit'") as failed:
         simulate(system, 1.0, NestedProx(1e-2))
     exploding = failed.value.run.samples.energy[:, 0]
@@ -379,7 +379,7 @@ def test_the_books_close_without_projection() -> None:
 
 def test_the_high_accuracy_run_takes_the_compiled_loop() -> None:
     """C28: 100 000 steps of the halves."""
-    system = split_block(BLOCK, HIGH, load=RAMP, start="static of the thesis")
+    system = split_block(BLOCK, HIGH, load=RAMP, start="static of turning springs")
     run = simulate(system, 0.1, NestedProx(1e-6))
     assert run.about["audit"]["path"] == "compiled"
     assert run.about["steps"] == 100_000

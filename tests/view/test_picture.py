@@ -10,7 +10,7 @@ import pytest
 
 from klapper.bodies import Planar
 from klapper.continuum import Cable, Continuum, NeoHooke, Solid, annulus, circle
-from klapper.mechanics import Contact, LinearSystem
+from klapper.mechanics import Contact, InvalidModel, LinearSystem
 from klapper.reduction import modal
 from klapper.results import ResultsError, Run, read
 from klapper.structures import DelaminatedBeam, Frame, Member, Pipe, Section
@@ -160,9 +160,9 @@ def test_a_height_moves_up_and_belongs_to_the_displacement_before_it() -> None:
 def test_modes_are_not_drawn_as_masses() -> None:
     system = LinearSystem([1.0, 1.0], coordinates=["mode 1", "mode 2"])
     assert system.picture() is None
-    with pytest.raises(TypeError, match="a object has no picture"):
+    with pytest.raises(InvalidModel, match="type object has no picture"):
         with_picture(run_through([[0.0, 0.0]]), object())
-    with pytest.raises(TypeError, match="a LinearSystem has no picture"):
+    with pytest.raises(InvalidModel, match="type LinearSystem has no picture"):
         with_picture(run_through([[0.0, 0.0]]), system)
 
 

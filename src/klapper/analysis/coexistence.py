@@ -17,7 +17,7 @@ import numpy as np
 
 from klapper.analysis.possible_motion import PossibleMotion, RestAndSliding
 from klapper.complementarity.dense import dense
-from klapper.mechanics.acceleration import AccelerationProblem
+from klapper.mechanics import AccelerationProblem
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System, require_system
 
@@ -109,7 +109,7 @@ def coexistence(
 
     >>> import numpy as np
     >>> from klapper.analysis import coexistence
-    >>> from klapper.mechanics.acceleration import AccelerationProblem
+    >>> from klapper.mechanics import AccelerationProblem
     >>> block = AccelerationProblem(2.0 * np.eye(2), [15.0, -20.0], normal=[[0.0], [1.0]], tangential=[[1.0], [0.0]],
     ...     sliding_velocity=[[0.0]], friction=0.5, normal_names=["floor"], tangential_names=["floor"])
     >>> print(coexistence(block, load=[15.0, 0.0]))

@@ -88,7 +88,7 @@ class Halves:
         return 2.0 * self.coupling.turning_stiffness + 0.5 * self.block.height**2 * self.coupling.stiffness
 
     @property
-    def sag_of_the_thesis(self) -> float:
+    def sag_of_turning_springs(self) -> float:
         """q_3s = −a m₁ g / (8 c_R) [rad] without the horizontal springs, (B.29)."""
         return -self.block.width * self.mass * self.block.gravity / (8.0 * self.coupling.turning_stiffness)
 

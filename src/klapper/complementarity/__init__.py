@@ -45,17 +45,19 @@ from klapper.complementarity.problem import (
     LinearComplementarity,
     MixedComplementarity,
     NonlinearComplementarity,
+    Problem,
 )
 from klapper.complementarity.prox import Prox
 from klapper.complementarity.residuals import Residuals
 from klapper.complementarity.solution import Attempt, Solution
-from klapper.complementarity.solver import SOLVERS
+from klapper.complementarity.solver import SOLVERS, Answer, Solver
 from klapper.complementarity.uniqueness import Uniqueness, uniqueness
 
 __all__ = [
     "SOLVERS",
     "ActiveSet",
     "Admm",
+    "Answer",
     "Attempt",
     "BatchSolution",
     "BranchEvent",
@@ -74,6 +76,7 @@ __all__ = [
     "NotApplicable",
     "NotDecided",
     "Piece",
+    "Problem",
     "Prox",
     "RayTermination",
     "Residuals",
@@ -81,6 +84,7 @@ __all__ = [
     "Solution",
     "SolutionBranch",
     "SolutionSet",
+    "Solver",
     "Uniqueness",
     "Unverified",
     "as_linear",

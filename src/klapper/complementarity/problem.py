@@ -29,7 +29,16 @@ from klapper.counting import counted
 
 
 class Problem(Protocol):
-    """What every complementarity problem offers (contract in the module's docstring)."""
+    """What every complementarity problem offers; the contract is in the module's docstring.
+
+    ``kind``   what it is, in words; ``size`` number of unknowns n, ``names`` theirs
+    ``image``  y (n,) of a point x (n,); ``residuals`` how far it is from a solution, :class:`Residuals`
+
+    >>> from klapper.complementarity import LinearComplementarity
+    >>> problem = LinearComplementarity([[2.0]], [-4.0])  # 0 ≤ x ⟂ 2 x − 4 ≥ 0
+    >>> problem.kind, problem.image([3.0]).tolist(), problem.residuals([2.0]).worst
+    ('linear complementarity problem', [2.0], 0.0)
+    """
 
     kind: str
 

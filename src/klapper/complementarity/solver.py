@@ -24,14 +24,37 @@ SOLVERS: dict[str, type[Any]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A solver's claim: the point (n,), and how many iterations or pivots it took."""
+    """A solver's claim: the point ``x`` (n,), in its unit, and how many ``iterations`` or pivots it took.
+
+    >>> from klapper.complementarity import Lemke, LinearComplementarity
+    >>> Lemke().attempt(LinearComplementarity([[2.0]], [-4.0]), None, 1e-9)
+    Answer(x=array([2.]), iterations=2)
+    """
 
     x: np.ndarray
     iterations: int
 
 
 class Solver(Protocol):
-    """See the numbered contract in this module's docstring."""
+    """What finds a point that may solve a problem; the numbered contract is in the module's docstring.
+
+    ``name``      what the user types
+    ``obstacle``  why a problem cannot be treated, in one sentence; empty if it can
+    ``attempt``   an :class:`Answer` from ``start`` (n,) or None, or a :class:`ComplementarityError`
+
+    A solver of one's own, for problems with a diagonal matrix a, where x = max(−b/a, 0):
+
+    >>> import numpy as np
+    >>> from klapper.complementarity import Answer, LinearComplementarity, solve
+    >>> class Diagonal:
+    ...     name = "diagonal"
+    ...     def obstacle(self, problem):
+    ...         return ""
+    ...     def attempt(self, problem, start, tolerance):
+    ...         return Answer(np.maximum(-problem.offset / np.diag(problem.matrix), 0.0), 1)
+    >>> solve(LinearComplementarity([[2.0, 0.0], [0.0, 1.0]], [-4.0, 3.0]), Diagonal()).x.tolist()
+    [2.0, 0.0]
+    """
 
     @property
     def name(self) -> str: ...

@@ -8,7 +8,7 @@ from itertools import permutations
 
 import numpy as np
 
-from klapper.continuum.elements import SOLIDS, Element, element_named
+from klapper.continuum.elements import ELEMENTS, SOLIDS, Element
 from klapper.continuum.mesh import Mesh
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
@@ -96,10 +96,9 @@ def _at_end(axis: int, end: float, length: float, places: np.ndarray) -> np.ndar
 
 
 def _structured(element: str) -> Element:
-    shape = element_named(element)
-    if not shape.facet:
-        raise InvalidModel(f"element is {element!r}; meshes are made of {', '.join(SOLIDS)}.")
-    return shape
+    if element not in SOLIDS:
+        raise InvalidModel(f"element is {element!r}; allowed are {', '.join(SOLIDS)}.")
+    return ELEMENTS[element]
 
 
 def _count(given: int, name: str) -> int:

@@ -178,7 +178,7 @@ def compute(
                 f"smaller step or softer springs, such as springs={','.join(f'{value:g}' for value in LOW)}."
             )
         start: Any = (velocity, 0.0, 0.0) * 2
-        system = split_block(block, coupling, load=load, start="static of the thesis", velocity=start)
+        system = split_block(block, coupling, load=load, start="static of turning springs", velocity=start)
     else:
         system = rigid_block(block, load=load, velocity=(velocity, 0.0, 0.0))
     scheme = NestedProx(

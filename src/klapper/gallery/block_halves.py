@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from klapper.bodies import Coupling, FootedBlock, Halves
     from klapper.results import Run
 
-STARTS = ("relaxed", "static of the thesis", "static")
+STARTS = ("relaxed", "static of turning springs", "static")
 SETTLE = 0.02  # s after which the relaxed start is judged, as in the thesis
 FALL = 10  # steps of free fall
 ROUGH = 30.0  # friction coefficient with which nothing slips while shares are measured
@@ -69,20 +69,20 @@ def block_halves(
         Check(
             "mean angle after the relaxed start",
             value=float(starts["relaxed"].position[len(starts["relaxed"]) // 2 :, 2].mean())
-            / halves.sag_of_the_thesis,
+            / halves.sag_of_turning_springs,
             expected=1.0,
             tolerance=0.1,
             source="Fig. 5.1: approaches the static start",
         ),
         Check(
             "kinetic energy, static start of the thesis over relaxed start",
-            value=kinetic["static of the thesis"] / kinetic["relaxed"],
+            value=kinetic["static of turning springs"] / kinetic["relaxed"],
             at_most=3.0 * (0.25 * height**2 * springs[0] / springs[1]) ** 2,
             source="the square of the part of the angle that it misses, b² c_T/4c_R",
         ),
         Check(
             "kinetic energy of the exact static start over that of the thesis",
-            value=kinetic["static"] / kinetic["static of the thesis"],
+            value=kinetic["static"] / kinetic["static of turning springs"],
             at_most=1e-4,
             source="an equilibrium stays",
         ),
@@ -90,8 +90,8 @@ def block_halves(
         Check(
             "angle by implicit long steps",
             value=[float(calm.position[:, 2].min()), float(calm.position[:, 2].max())],
-            expected=halves.sag_of_the_thesis,
-            tolerance=0.01 * abs(halves.sag_of_the_thesis),
+            expected=halves.sag_of_turning_springs,
+            tolerance=0.01 * abs(halves.sag_of_turning_springs),
             source="5.2.1: stays in its rest position",
         ),
         Check(
@@ -122,7 +122,7 @@ def block_halves(
     return Outcome(
         numbers={
             "half_inertia": halves.inertia,
-            "static_angle": halves.sag_of_the_thesis,
+            "static_angle": halves.sag_of_turning_springs,
             "static_angle_exact": halves.sag,
             "locked_in_friction": halves.locked_in_friction,
             "share_of_A": halves.share_of_a,
@@ -146,7 +146,7 @@ def block_halves(
             "angular_frequencies": "rad/s (free halves)",
             "critical_step": "s",
             "angle_relaxed_at_20ms": "rad",
-            "max_kinetic_energy": "J (relaxed, static of the thesis, static)",
+            "max_kinetic_energy": "J (relaxed, static of turning springs, static)",
             "kinetic_energy_of_long_explicit_steps": "J",
             "max_kinetic_energy_of_long_implicit_steps": "J",
             "energy_change_explicit": "J (free fall, 10 steps)",
@@ -155,7 +155,7 @@ def block_halves(
             "measured_shares": "of A, at the ratios 0.02, 0.1, 0.5, 2, 10, for each size of the stiffness",
         },
         checks=checks,
-        audit=run_audit(starts["static of the thesis"]),
+        audit=run_audit(starts["static of turning springs"]),
         figures={
             "start": partial(_draw_start, starts=starts, halves=halves),
             "steps": partial(_draw_steps, exploded=exploded, calm=calm, falls=falls, long_step=long_step),
@@ -169,14 +169,14 @@ def _printed(relaxed: "Run", kinetic: dict[str, float], halves: "Halves") -> lis
     return [
         Check(
             "angle of the relaxed start after 20 ms",
-            value=float(relaxed.position[-1, 2]) / halves.sag_of_the_thesis,
+            value=float(relaxed.position[-1, 2]) / halves.sag_of_turning_springs,
             expected=1.0,
             tolerance=0.05,
             source="Fig. 5.1",
         ),
         Check(
             "the static start is much calmer",
-            value=kinetic["static of the thesis"] / kinetic["relaxed"],
+            value=kinetic["static of turning springs"] / kinetic["relaxed"],
             at_most=1e-4,
             source="Fig. 5.1",
         ),
@@ -197,7 +197,7 @@ def _stability(block: "FootedBlock", coupling: "Coupling", step: float) -> "tupl
     from klapper.schemes import NestedProx
     from klapper.simulate import SimulationFailed, simulate
 
-    system = split_block(block, coupling, start="static of the thesis")
+    system = split_block(block, coupling, start="static of turning springs")
     try:
         run = simulate(system, 5 * step, NestedProx(step), progress=False)
     except SimulationFailed as failed:
@@ -260,7 +260,7 @@ def _draw_start(figure: "Figure", *, starts: "dict[str, Run]", halves: "Halves")
     for (name, run), width in zip(starts.items(), (1.4, 2.6, 1.4), strict=True):
         above.plot(1e3 * run.time, 1e6 * run.position[:, 2], linewidth=width, label=name)
         below.semilogy(1e3 * run.time[1:], run.samples.energy[1:, 0], linewidth=1.2)
-    above.axhline(1e6 * halves.sag_of_the_thesis, color="0.5", linewidth=0.8, linestyle=":")
+    above.axhline(1e6 * halves.sag_of_turning_springs, color="0.5", linewidth=0.8, linestyle=":")
     above.set(ylabel="angle $q_3$ / µrad")
     above.legend(loc="upper right")
     below.set(xlabel="time / ms", ylabel="kinetic energy / J")

@@ -1,5 +1,7 @@
 """The waist of the package: systems, contacts, laws at contacts and at jumps, the energy ledger."""
 
+from klapper.mechanics.acceleration import AccelerationProblem
+from klapper.mechanics.acceleration_solution import ModeDecision
 from klapper.mechanics.active_sets import ActiveSets, Tolerances, active_sets
 from klapper.mechanics.areal import AveragedContact, FrictionPatches, friction_matrix
 from klapper.mechanics.areal_contacts import areal_contacts
@@ -20,6 +22,7 @@ from klapper.mechanics.system import Directions, State, System, Tangents
 
 __all__ = [
     "FRICTION_LAWS",
+    "AccelerationProblem",
     "ActiveSets",
     "Anisotropic",
     "ApproachDamper",
@@ -46,6 +49,7 @@ __all__ = [
     "InvalidModel",
     "Invariants",
     "LinearSystem",
+    "ModeDecision",
     "Part",
     "Picture",
     "PowerFriction",

@@ -40,10 +40,9 @@ class Scenario:
 
     >>> from pathlib import Path
     >>> from klapper.scenario import parse_scenario
-    >>> from klapper.scenario.files import Folder
     >>> model = 'model = { kind = "linear", mass = [1.0], force = [-10.0], velocity = [8.0] }'
     >>> text = model + '\nscheme = { kind = "event-driven" }\nrun = { until = 1.0 }'
-    >>> scenario = parse_scenario(text, Folder(Path(".")))
+    >>> scenario = parse_scenario(text)
     >>> scenario.kind, scenario.simulate().position[-1].round(9)
     ('linear', array([3.]))
     """
@@ -148,24 +147,27 @@ def read_scenario(path: str | Path, *, allow: Sequence[str | Path] = ()) -> Scen
         raise ScenarioError(
             f"{file} is larger than {LARGEST_SCENARIO // 1_000_000} MB; put large matrices into files of their own."
         )
-    return parse_scenario(text, Folder(file.parent, tuple(Path(folder) for folder in allow)), file.name)
+    return parse_scenario(text, file.parent, file.name, allow=allow)
 
 
-def parse_scenario(text: str, folder: Folder, name: str = "scenario") -> Scenario:
-    r"""The scenario in a text; files that it names are looked for in ``folder``, errors call it ``name``.
+def parse_scenario(
+    text: str, folder: str | Path = ".", name: str = "scenario", *, allow: Sequence[str | Path] = ()
+) -> Scenario:
+    r"""The scenario in a ``text`` (TOML); files that it names are looked for in ``folder``, errors call it ``name``.
+
+    ``allow``  further folders below which files may be read
 
     >>> from pathlib import Path
     >>> from klapper.scenario import parse_scenario
-    >>> from klapper.scenario.files import Folder
     >>> text = 'model = { kind = "example", name = "bouncing-ball" }\nparameters = { restitution = 0.7 }'
-    >>> parse_scenario(text, Folder(Path("."))).content["parameters"]
+    >>> parse_scenario(text).content["parameters"]
     {'restitution': 0.7}
     """
     try:
         content = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise ScenarioError(_no_toml(name, error)) from None
-    place = Place(name, folder, line_index(text))
+    place = Place(name, Folder(Path(folder), tuple(map(Path, allow))), line_index(text))
     model = content.get("model")
     if not isinstance(model, dict):
         raise place.at("model").refused(

@@ -18,7 +18,7 @@ from typing import Any
 
 from klapper.report.folder import write
 from klapper.scenario import KINDS, Scenario, ScenarioError, parse_scenario, starter
-from klapper.scenario.files import LARGEST_SCENARIO, Folder
+from klapper.scenario.files import LARGEST_SCENARIO
 from klapper.studio.errors import StudioError
 from klapper.studio.place import Root
 
@@ -54,7 +54,7 @@ class Scenarios:
         """Whether a text is a scenario; if not, the sentence and the line."""
         file = self._file(name)
         try:
-            scenario = parse_scenario(text, Folder(file.parent), file.name)
+            scenario = parse_scenario(text, file.parent, file.name)
             if scenario.kind == "example":
                 self.require_example(scenario)
         except ScenarioError as error:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def read_picture(content: Any) -> Picture:
-    """The picture that a run carries as plain data, ``run.about["picture"]``; :class:`ResultsError` if it is none.
+    """The picture that a run carries as plain data; :class:`ResultsError` if it is none.
+
+    ``content`` is ``run.about["picture"]``.
 
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.schemes import EventDriven
@@ -46,11 +48,15 @@ def with_picture(run: Run, model: Any) -> Run:
     >>> read_picture(with_picture(blind, cart).about["picture"]).parts[0].name
     'cart'
     """
+    from klapper.results import Run
+
+    if not isinstance(run, Run):
+        raise InvalidModel(f"run is a {type(run).__name__}; give a Run, as simulate returns it.")
     offered = getattr(model, "picture", None)
-    picture = None if offered is None else offered(float(run.time[-1]) if len(run) else 0.0)
+    picture = offered(float(run.time[-1]) if len(run) else 0.0) if callable(offered) else None
     if picture is None:
-        raise TypeError(
-            f"a {type(model).__name__} has no picture: give rigid bodies, a continuum, a beam, a frame, a pipe, a "
-            "delaminated beam, a reduction of one, masses in a row, or a system of your own that offers one."
+        raise InvalidModel(
+            f"a model of type {type(model).__name__} has no picture; give rigid bodies, a continuum, a beam, a frame, "
+            "a pipe, a delaminated beam, a reduction of one, masses in a row, or a system of your own that offers one."
         )
     return replace(run, about={**run.about, "picture": plain_picture(picture)})

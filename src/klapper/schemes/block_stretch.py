@@ -13,7 +13,8 @@ from klapper.schemes.friction_strategies import FunctionalFriction, PseudoInvers
 
 if TYPE_CHECKING:
     from klapper.schemes.kernels.block_iteration import Options
-    from klapper.schemes.kernels.block_loop import Loads, Saved, State
+    from klapper.schemes.kernels.block_loop import Saved
+    from klapper.schemes.kernels.block_state import Loads, State
     from klapper.schemes.nested_prox import NestedProx
 
 
@@ -144,7 +145,7 @@ class BlockStretch:
         return metric
 
     def _loads(self, first: int, count: int) -> Loads:
-        from klapper.schemes.kernels.block_loop import Loads
+        from klapper.schemes.kernels.block_state import Loads
 
         start = self.start + np.arange(first, first + count) * self.scheme.step_size
         middle = start + 0.5 * self.scheme.step_size
@@ -154,7 +155,7 @@ class BlockStretch:
         return Loads(*(np.ascontiguousarray(column) for column in columns))
 
     def _state(self, snapshot: Snapshot) -> State:
-        from klapper.schemes.kernels.block_loop import State
+        from klapper.schemes.kernels.block_state import State
 
         impulse = np.zeros((2, 2))
         impulse[snapshot.contact] = snapshot.impulse

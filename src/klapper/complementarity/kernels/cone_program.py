@@ -10,6 +10,8 @@ is a point inside all constraints, found in the same way as the one with the lar
 import numpy as np
 from numba import njit
 
+from klapper.complementarity.kernels.cone_limits import Limits
+
 FOUND, UNBOUNDED, THIN = 0, 1, 2
 FAR = 1e6
 """Half width of the box, in the unit of the problem."""
@@ -20,15 +22,11 @@ _SETTLED = 1e-8
 
 @njit(cache=True)
 def slack(
-    rows: np.ndarray,
-    offsets: np.ndarray,
-    disc_rows: np.ndarray,
-    centre: np.ndarray,
-    slope: np.ndarray,
-    radius: np.ndarray,
+    limits: Limits,
     t: np.ndarray,
 ) -> float:
     """The least of all a_i and u_j − |w_j|, and of the distances from the box."""
+    rows, offsets, disc_rows, centre, slope, radius = limits
     least = np.inf
     for i in range(offsets.size):
         a = offsets[i]
@@ -52,18 +50,14 @@ def merit(
     tau: float,
     hessian: np.ndarray,
     gradient: np.ndarray,
-    rows: np.ndarray,
-    offsets: np.ndarray,
-    disc_rows: np.ndarray,
-    centre: np.ndarray,
-    slope: np.ndarray,
-    radius: np.ndarray,
+    limits: Limits,
     t: np.ndarray,
     first_order: np.ndarray,
     second_order: np.ndarray,
     derivatives: bool,
 ) -> float:
     """τ f + barrier at a t inside all constraints, with gradient (k,) and Hessian (k, k) if they are wanted."""
+    rows, offsets, disc_rows, centre, slope, radius = limits
     n = t.size
     value = 0.0
     for k in range(n):
@@ -154,18 +148,13 @@ def solve_definite(matrix: np.ndarray, right: np.ndarray, x: np.ndarray) -> bool
 def follow(
     hessian: np.ndarray,
     gradient: np.ndarray,
-    rows: np.ndarray,
-    offsets: np.ndarray,
-    disc_rows: np.ndarray,
-    centre: np.ndarray,
-    slope: np.ndarray,
-    radius: np.ndarray,
+    limits: Limits,
     accuracy: float,
     t: np.ndarray,
 ) -> float:
     """Bring ``t`` (k,), which lies inside, to the minimum; f is then off by about ``accuracy``. Returns the last τ."""
     n = t.size
-    count = offsets.size + 2 * radius.size
+    count = limits.offsets.size + 2 * limits.radius.size
     first, second, step, other = np.empty(n), np.empty((n, n)), np.empty(n), np.empty(n)
     size = 0.0
     for k in range(n):
@@ -182,12 +171,7 @@ def follow(
                 tau,
                 hessian,
                 gradient,
-                rows,
-                offsets,
-                disc_rows,
-                centre,
-                slope,
-                radius,
+                limits,
                 t,
                 first,
                 second,
@@ -206,17 +190,12 @@ def follow(
             for _ in range(60):
                 for k in range(n):
                     other[k] = t[k] + longest * step[k]
-                if slack(rows, offsets, disc_rows, centre, slope, radius, other) > 0.0:
+                if slack(limits, other) > 0.0:
                     there = merit(
                         tau,
                         hessian,
                         gradient,
-                        rows,
-                        offsets,
-                        disc_rows,
-                        centre,
-                        slope,
-                        radius,
+                        limits,
                         other,
                         first,
                         second,
@@ -231,7 +210,7 @@ def follow(
             if not moved:  # the damped step stays inside, by self-concordance
                 for k in range(n):
                     other[k] = t[k] + length * step[k]
-                if not slack(rows, offsets, disc_rows, centre, slope, radius, other) > 0.0:
+                if not slack(limits, other) > 0.0:
                     return tau
                 if decrement <= 1e-4:
                     t[:] = other
@@ -245,17 +224,13 @@ def follow(
 
 @njit(cache=True)
 def inside(
-    rows: np.ndarray,
-    offsets: np.ndarray,
-    disc_rows: np.ndarray,
-    centre: np.ndarray,
-    slope: np.ndarray,
-    radius: np.ndarray,
+    limits: Limits,
     lengths: np.ndarray,
     accuracy: float,
     t: np.ndarray,
 ) -> float:
     """``t`` (k,) gets a point with the largest margin s: a_i ≥ s / lengths_i, u_j − |w_j| ≥ s, s ≤ 1. Returns s."""
+    rows, offsets, disc_rows, centre, slope, radius = limits
     m, n = rows.shape
     s = radius.size
     wide, moved = np.zeros((m + 1, n + 1)), np.zeros(m + 1)
@@ -290,12 +265,7 @@ def inside(
     follow(
         np.zeros((n + 1, n + 1)),
         objective,
-        wide,
-        moved,
-        wide_discs,
-        centre,
-        wide_slope,
-        radius,
+        Limits(wide, moved, wide_discs, centre, wide_slope, radius),
         accuracy,
         point,
     )
@@ -306,12 +276,7 @@ def inside(
 @njit(cache=True)
 def least_linear(
     objectives: np.ndarray,
-    rows: np.ndarray,
-    offsets: np.ndarray,
-    disc_rows: np.ndarray,
-    centre: np.ndarray,
-    slope: np.ndarray,
-    radius: np.ndarray,
+    limits: Limits,
     start: np.ndarray,
     accuracy: float,
     t: np.ndarray,
@@ -322,7 +287,7 @@ def least_linear(
     flat = np.zeros((n, n))
     for f in range(len(objectives)):
         t[f] = start
-        follow(flat, objectives[f], rows, offsets, disc_rows, centre, slope, radius, accuracy, t[f])
+        follow(flat, objectives[f], limits, accuracy, t[f])
         status[f] = FOUND
         for k in range(n):
             if abs(t[f, k]) > 0.1 * FAR:

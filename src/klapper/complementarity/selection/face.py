@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from klapper.complementarity.errors import ComplementarityError
+from klapper.complementarity.kernels.cone_limits import Limits
 from klapper.complementarity.selection.discs import Discs, sharpened
 from klapper.complementarity.selection.null_space import RANK, level_directions
 
@@ -142,16 +142,23 @@ class Face:
             found = core.face._least_linear(slopes @ core.basis, accuracy)
             return [None if t is None else core.start + core.basis @ t for t in found]
         t, status = np.zeros(slopes.shape), np.zeros(len(slopes), dtype=np.int64)
-        arguments = (np.ascontiguousarray(slopes), *self._scaled, core.start, accuracy, t, status)
+        arguments = (np.ascontiguousarray(slopes), self._scaled, core.start, accuracy, t, status)
         least_linear(*arguments)
         return [None if found == UNBOUNDED else self.size * end for found, end in zip(status, t, strict=True)]
 
     @cached_property
-    def _scaled(self) -> Any:
+    def _scaled(self) -> Limits:
         """Rows, offsets and discs in units of the largest force."""
         discs, size = self.discs, self.size
-        return _plain(
-            self.rows, self.offsets / size, discs.rows, discs.centre / size, discs.slope, discs.radius / size
+        return Limits(
+            *_plain(
+                self.rows,
+                self.offsets / size,
+                discs.rows,
+                discs.centre / size,
+                discs.slope,
+                discs.radius / size,
+            )
         )
 
     @cached_property
@@ -207,7 +214,7 @@ class Face:
         from klapper.complementarity.kernels.cone_program import inside
 
         t = np.zeros(self.dimension)
-        arguments = (*self._scaled, lengths, accuracy, t)
+        arguments = (self._scaled, lengths, accuracy, t)
         return t, inside(*arguments)
 
     def with_margin(self) -> tuple[np.ndarray, float]:
@@ -255,7 +262,7 @@ class Face:
             inner = core.face.least_quadratic(core.basis.T @ hessian @ core.basis, pull * self.size)
             return start + core.basis @ inner / self.size
         t = core.start.copy()
-        arguments = (hessian, gradient, *self._scaled, _ACCURACY, t)
+        arguments = (hessian, gradient, self._scaled, _ACCURACY, t)
         tau = follow(*arguments)
         with np.errstate(divide="ignore"):
             multipliers = 1.0 / (tau * np.abs(rows @ t + offsets))

@@ -108,7 +108,7 @@ class TestLinear:
             assert np.allclose(solved(LinearComplementarity(matrix, offset)).x, expected, atol=1e-9)
 
     @pytest.mark.parametrize("size", [4, 30])
-    def test_degenerate_pairs(self, size):
+    def test_pairs_that_both_vanish_are_solved(self, size):
         generator = np.random.default_rng(size)
         for _ in range(20):
             matrix = positive_definite(generator, size)
@@ -118,7 +118,7 @@ class TestLinear:
             answer = solved(LinearComplementarity(matrix, y - matrix @ x))
             assert np.allclose(answer.x, x, atol=1e-8 * np.linalg.cond(matrix) ** 0.5)
 
-    def test_rank_deficient_semidefinite(self):
+    def test_motion_is_unique_where_forces_are_not(self):
         generator = np.random.default_rng(0)
         for _ in range(50):
             root = generator.standard_normal((12, 4))
@@ -139,7 +139,7 @@ class TestLinear:
         thin = solved(LinearComplementarity(matrix, offset)).x
         assert np.allclose(thin, solved(LinearComplementarity(matrix.toarray(), offset)).x, atol=1e-12)
 
-    def test_large_sparse_obstacle(self):
+    def test_a_membrane_over_an_obstacle_is_solved_with_a_sparse_matrix(self):
         """Membrane over an obstacle, 10 000 unknowns: the matrix stays sparse."""
         side = 100
         string = sparse.diags_array(
@@ -152,7 +152,7 @@ class TestLinear:
         assert 0 < np.count_nonzero(answer.x > 1e-9) < side**2
 
     @pytest.mark.parametrize("decades", [3, 9])
-    def test_badly_scaled_copies(self, decades):
+    def test_units_of_rows_and_columns_do_not_matter(self, decades):
         generator = np.random.default_rng(decades)
         for _ in range(20):
             size = 12
@@ -226,7 +226,7 @@ class TestMixed:
 
 
 class TestNonlinear:
-    def test_kojima_shindo(self):
+    def test_the_problem_of_kojima_and_shindo_has_its_known_solutions(self):
         """Four unknowns, two solutions known in closed form: (√6/2, 0, 0, 1/2) and (1, 0, 3, 0)."""
 
         def function(x):
@@ -271,18 +271,18 @@ class TestNonlinear:
         assert all(b <= 5 * a**2 for a, b in asymptotic)
         assert len(history) <= 9
 
-    def test_advice_when_it_fails(self):
+    def test_a_failure_comes_with_advice(self):
         without_zero = NonlinearComplementarity(lambda x: x**2 + 1.0, lambda x: np.diag(2 * x), 1, free=1)
         with pytest.raises(IterationLimit, match="give a start near the solution"):
             SemismoothNewton().attempt(without_zero, None, TOLERANCE)
 
 
 class TestContact:
-    def test_take_off(self):
+    def test_a_contact_that_opens_has_no_force(self):
         contact = FrictionalContact(np.eye(3), [0.5, 1.0, -2.0], friction=0.7)
         assert np.array_equal(solved(contact).x, np.zeros(3))
 
-    def test_stick(self):
+    def test_a_sticking_contact_is_brought_to_rest(self):
         contact = FrictionalContact(np.diag([2.0, 1.0, 1.0]), [-1.0, 0.1, -0.05], friction=0.5)
         assert np.allclose(solved(contact).x, [0.5, -0.1, 0.05], atol=1e-14)
 
@@ -445,13 +445,13 @@ class TestContact:
             assert np.allclose(solved(softer).x, x / unit, rtol=1e-8, atol=1e-10 / unit)
 
     @pytest.mark.parametrize("size", [1, 5, 20, 60])
-    def test_few_iterations_whatever_the_size(self, size):
+    def test_few_iterations_suffice_whatever_the_size(self, size):
         generator = np.random.default_rng(size)
         for _ in range(5):
             assert solved(random_contact(generator, size, 8 * size, 0.4)).iterations <= 15
 
     @pytest.mark.parametrize("friction", [0.0, 0.2])
-    def test_four_legged_table(self, friction):
+    def test_redundant_legs_leave_forces_open_but_not_the_motion_without_friction(self, friction):
         """Redundant legs leave the forces open; without friction the motion is unique nevertheless."""
         corners = np.array([[x, y, -1.0] for x in (-1, 1) for y in (-1, 1)])
         axes = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]], dtype=float)
@@ -481,7 +481,7 @@ class TestContact:
             assert contact.residuals(answer.x).worst <= TOLERANCE
         assert unsolved <= 2
 
-    def test_thousands_of_sparse_contacts(self):
+    def test_thousands_of_sparse_contacts_are_solved(self):
         """A row of 2000 blocks, each resting on the ground and touching its neighbours."""
         blocks = 2000
         generator = np.random.default_rng(18)
@@ -503,7 +503,7 @@ class TestContact:
         assert answer.iterations <= 30
         assert set(np.unique(contact.states(answer.x))) == {0, 1, 2}
 
-    def test_obstacles(self):
+    def test_what_it_cannot_treat_is_told_with_what_can(self):
         contact = FrictionalContact(np.eye(3), [-1.0, 0.2, 0.0], friction=0.5, polygon=8)
         assert "lemke" in SemismoothNewton().obstacle(contact)
         operator = FrictionalContact(aslinearoperator(np.eye(3)), [-1.0, 0.2, 0.0], friction=0.5)

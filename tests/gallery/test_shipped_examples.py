@@ -43,7 +43,7 @@ def shipped() -> list[Any]:
 
 
 @pytest.mark.parametrize("example", shipped())
-def test_shipped_example(example: Example, tmp_path: Path) -> None:
+def test_an_example_passes_its_checks_and_is_stored_whole(example: Example, tmp_path: Path) -> None:
     outcome = example.run()
     failed = [check.as_json() for check in outcome.checks if not check.passed]
     assert outcome.checks

@@ -1,6 +1,5 @@
 """Mode decision on acceleration level: closed forms, all solutions, redundancy, Painlevé, and what is refused."""
 
-import doctest
 from itertools import pairwise
 
 import numpy as np
@@ -16,7 +15,6 @@ from klapper.complementarity import (
     enumerate_solutions,
 )
 from klapper.contact_states import OPEN, SLIP, STICK
-from klapper.mechanics import acceleration
 from klapper.mechanics.acceleration import AccelerationProblem
 from klapper.mechanics.acceleration_solution import ModeDecision
 from klapper.mechanics.areal import AveragedContact, FrictionPatches, friction_matrix
@@ -71,7 +69,7 @@ def require_laws(decision: ModeDecision, tolerance: float = 1e-8) -> None:
 
 
 @pytest.mark.parametrize("force", [3.0, -3.0, 0.0])
-def test_mass_at_a_stop(force: float) -> None:
+def test_a_mass_at_a_stop_leaves_if_pulled_and_stays_if_pushed(force: float) -> None:
     """Ex. 4.2a: pulled away it leaves with f/m, pushed it stays with λ = −f."""
     decision = AccelerationProblem([[2.0]], [force], normal=[[1.0]]).solve()
     assert decision.acceleration[0] == pytest.approx(max(force, 0.0) / 2.0)
@@ -83,7 +81,7 @@ def test_mass_at_a_stop(force: float) -> None:
 @pytest.mark.parametrize(
     ("alpha", "beta", "expected"), [(30, 60, (0.5, 0.0)), (60, 30, (0.8660254, 0.0)), (45, 100, (0.0, 0.0))]
 )
-def test_point_in_a_wedge(alpha: float, beta: float, expected: tuple[float, float]) -> None:
+def test_a_point_in_a_wedge_rests_on_one_wall_or_none(alpha: float, beta: float, expected: tuple[float, float]) -> None:
     """Ex. 4.2b: one wall, or none, although both would have to pull as two-sided constraints."""
     a, b = np.radians([alpha, beta])
     load = [np.sin(b), -np.cos(b)]
@@ -96,7 +94,7 @@ def test_point_in_a_wedge(alpha: float, beta: float, expected: tuple[float, floa
     np.testing.assert_allclose(fixed.bilateral_force, expected_fixed, atol=1e-12)
 
 
-def test_two_blocks_with_given_friction_limits() -> None:
+def test_two_blocks_start_together_when_both_limits_are_passed() -> None:
     """Ex. 1.1d: both blocks start to the left with 0.25 m/s², and press on each other with 0.75 N."""
     problem = AccelerationProblem(
         np.eye(2),
@@ -131,7 +129,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("mu", "ratio", "expected"), TABLE)
-def test_all_accelerations_of_the_wedged_disc(mu: float, ratio: float, expected: list[float]) -> None:
+def test_the_wedged_disc_rests_turns_or_may_do_either(mu: float, ratio: float, expected: list[float]) -> None:
     moment = ratio * critical_moment(mu)
     problem = wedged_disc(mu, moment)
     motions = problem.all_solutions()
@@ -166,7 +164,7 @@ def test_resting_disc_has_one_undetermined_combination() -> None:
 
 @pytest.mark.parametrize(("mu", "expected"), [(0.95, (4.08605, 9.38820)), (1.05, (3.44485, 8.74767))])
 @pytest.mark.parametrize("rotation", [2.0, -2.0])
-def test_stationary_sliding_state(mu: float, expected: tuple[float, float], rotation: float) -> None:
+def test_a_turning_disc_presses_more_on_the_wall_it_climbs(mu: float, expected: tuple[float, float], rotation: float) -> None:
     """Ex. 5.6: a turning disc whose centre rests; the larger force is on wall 2 for counter-clockwise rotation."""
     moment = np.sign(rotation) * 2.0
     decision = wedged_disc(mu, moment, rotation=rotation).solve()
@@ -228,7 +226,7 @@ def test_painleve_rod_may_have_two_solutions() -> None:
         require_laws(decision)
 
 
-def test_regular_sliding_rod_in_closed_form() -> None:
+def test_a_sliding_rod_has_the_force_of_the_closed_form() -> None:
     for speed, sign in ((1.0, 1), (-1.0, -1)):
         decision = sliding_rod(0.5, speed).solve()
         mobility = 1 + 3 * (1 - sign * 2 * 0.5) / 5
@@ -364,7 +362,7 @@ def test_given_limits_add_to_the_pressed_ones() -> None:
     assert block([1.0, 0.0, -10.0], [0.0, 0.0], 0.0, limit=3.0).solve().uniqueness.all_unique
 
 
-def test_uniqueness_of_spatial_friction() -> None:
+def test_friction_in_space_is_unique_if_it_does_not_touch_the_normal_motion() -> None:
     """Friction that does not touch the normal motion leaves nothing open; an eccentric push is left undecided."""
     assert block([3.9, 1.0, -10.0], [0.0, 0.0], 0.5).solve().uniqueness.all_unique
     mass = np.diag([1.0, 1.0, 1.0, 0.1])
@@ -395,7 +393,7 @@ def test_frictionless_patch_never_sticks() -> None:
     assert not decision.sticks.any()
 
 
-def test_friction_limit_of_an_averaged_contact() -> None:
+def test_an_averaged_contact_slides_when_its_whole_limit_is_reached() -> None:
     """A plate on three averaged contacts and two patches: it starts to slide when the whole limit μ Σλ is reached."""
     area = ContactArea.line(1.0, panels=4)
     contact = AveragedContact.hats(area, [0.0, 0.5, 1.0])
@@ -569,7 +567,3 @@ def test_bad_limits_and_polygons_are_refused() -> None:
         AccelerationProblem(np.eye(2), [0.0, -1.0], **GOOD, limit=-1.0)
     with pytest.raises(InvalidModel, match="polygon is 3"):
         AccelerationProblem(np.eye(2), [0.0, -1.0], **GOOD, polygon=3)
-
-
-def test_docstring_examples() -> None:
-    assert doctest.testmod(acceleration).failed == 0

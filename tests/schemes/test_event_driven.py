@@ -235,7 +235,7 @@ def test_stribeck_friction_follows_the_speed() -> None:
     assert stop == pytest.approx(expected, abs=1e-9)
 
 
-def test_anisotropic_friction_along_its_axes() -> None:
+def test_each_axis_of_anisotropic_friction_has_its_own_stopping_time() -> None:
     """μ₁ along x, μ₂ along y: each axis has its own stopping time."""
     for axis, mu in ((0, 0.4), (1, 0.1)):
         velocity = np.zeros(3)
@@ -257,7 +257,7 @@ def test_anisotropic_friction_along_its_axes() -> None:
         assert run.position[-1, axis] == pytest.approx(0.5**2 / (2 * mu * G), abs=1e-9)
 
 
-def test_friction_elements_with_given_limit_and_with_shares() -> None:
+def test_a_given_limit_and_a_share_of_the_normal_force_brake_together() -> None:
     """One patch limited by 2 N, one by 0.1 λ_N of the floor: deceleration (2 + 0.1 m g)/m."""
     system = LinearSystem(
         [1.0, 1.0],
@@ -306,7 +306,7 @@ def test_a_moving_wall_throws_the_ball() -> None:
 
 
 @pytest.mark.parametrize("clearance", [1e-7, -1e-7, 0.0])
-def test_grazing_contact(clearance: float) -> None:
+def test_a_grazing_mass_hits_weakly_or_not_at_all_and_goes_on(clearance: float) -> None:
     """x = −A cos ωt against a stop at A + clearance: no impact above, a weak one below, and it goes on."""
     omega, amplitude = 2.0, 0.1
     system = LinearSystem(
@@ -499,7 +499,7 @@ def test_methods_agree(method: str) -> None:
     np.testing.assert_allclose(found, exact, atol=1e-6)
 
 
-def test_samples_at_multiples_of_the_interval() -> None:
+def test_samples_lie_at_multiples_of_the_interval() -> None:
     run = simulate(ball(0.5), 1.0, EventDriven(sample=0.125))
     for k in range(9):
         assert np.min(np.abs(run.time - 0.125 * k)) == 0.0

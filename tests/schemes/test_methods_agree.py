@@ -175,7 +175,7 @@ def test_event_driven_and_exact_agree_on_many_random_models(family, seed):
 
 @pytest.mark.parametrize("scheme", [EventDriven(), PiecewiseExact()])
 class TestNoEventIsMissed:
-    def test_two_stops_a_millimetre_apart(self, scheme):
+    def test_impacts_between_stops_a_millimetre_apart_follow_newtons_law(self, scheme):
         """Newton's law at both: speeds e^k v, so that the k-th crossing takes d/(e^k v)."""
         speed, e, width = 1e4, 0.9, 1e-3
         system = LinearSystem(
@@ -196,7 +196,7 @@ class TestNoEventIsMissed:
         np.testing.assert_allclose(found, hits, rtol=0, atol=1e-14)
 
     @pytest.mark.parametrize("depth", [1e-2, 1e-4, 1e-6, 1e-8, -1e-8, -1e-4])
-    def test_grazing(self, scheme, depth):
+    def test_a_mass_that_grazes_a_stop_hits_it_once_or_not_at_all(self, scheme, depth):
         """An oscillator touches a stop near its turning point, or does not.
 
         An error δ of the position there changes the speed v = ω √(2 A d) by the share δ/(2 d)."""
@@ -245,7 +245,7 @@ class TestNoEventIsMissed:
         assert run.ledger.impact[-1] == pytest.approx(mass * G * length, rel=1e-9)
         assert "closed without restitution" in run.about["audit"]["impacts accumulate"]
 
-    def test_far_from_the_origin(self, scheme):
+    def test_impact_times_do_not_suffer_far_from_the_origin(self, scheme):
         height, fall = 1e4, np.sqrt(2.0 / G)
         system = LinearSystem(
             [1.0],
@@ -259,7 +259,7 @@ class TestNoEventIsMissed:
         )
         assert run.position[-1, 0] == pytest.approx(height, abs=1e-11)
 
-    def test_a_table_that_throws(self, scheme):
+    def test_a_table_throws_where_it_falls_faster_than_the_mass(self, scheme):
         """ε = 0: the mass leaves where the table falls faster than it, A ω² sin ωt = g."""
         amplitude, omega = 2e-3, 100.0
         system = LinearSystem(
@@ -287,7 +287,7 @@ def test_nothing_happens_where_nothing_acts(scheme):
 
 @pytest.mark.parametrize("scheme", [EventDriven(), PiecewiseExact()])
 @pytest.mark.parametrize(("velocity", "after"), [(-1.0, 0.5), (0.0, 0.0), (1.0, 1.0)])
-def test_start_in_contact(scheme, velocity, after):
+def test_a_start_in_contact_with_speed_is_an_impact(scheme, velocity, after):
     system = LinearSystem(
         [1.0],
         force=[-G],
@@ -334,7 +334,7 @@ class TestFrictionInSpace:
         place = np.array([3.0, 0.0, 0.0]) + relative * np.sqrt(5.0) / (0.6 * G)
         np.testing.assert_allclose(run.position[-1], place, atol=1e-11)
 
-    def test_circular_sliding_with_a_drive_along_the_path(self):
+    def test_a_drive_against_friction_keeps_circular_sliding_a_circle(self):
         """A central spring turns the velocity, a drive along it balances friction: the circle stays a circle."""
         radius, omega, mu = 0.5, 2.0, 0.3
 

@@ -361,7 +361,7 @@ class TestCollisions:
             pairs=[(0, 1, False, mu, epsilon)],
         )
 
-    def test_head_on(self) -> None:
+    def test_a_head_on_collision_obeys_newtons_law(self) -> None:
         start = at([[0, 0, 0, 1, 0, 0, 0], [1.5, 0, 0, 1, 0, 0, 0]], [[2.0, 0, 0, 0, 0, 0], np.zeros(6)])
         after, samples, _ = RigidStretch(self.two(0.0, 0.6), 0.5, 1e-3).run(start, 1000, 1)
         # v₁ = (m₁ − ε m₂)/(m₁ + m₂) u, v₂ = (1 + ε) m₁/(m₁ + m₂) u
@@ -370,7 +370,7 @@ class TestCollisions:
         assert samples["energy"][-1, 5] == pytest.approx(0.5 * (2 / 3) * 4 * (1 - 0.36), rel=1e-12)
 
     @pytest.mark.parametrize("mu", [0.0, 0.3])
-    def test_oblique(self, mu: float) -> None:
+    def test_an_oblique_collision_keeps_momentum_and_turns_the_normal_velocity_around(self, mu: float) -> None:
         velocity = np.array([[2.0, 0.1, 0, 0.3, 1.0, -2.0], [-0.5, 0, 0.2, 0, 0, 3.0]])
         start = at([[0, 0, 0, 1, 0, 0, 0], [1.3, 0.6, 0.2, 1, 0, 0, 0]], velocity)
         after, samples, _ = RigidStretch(self.two(mu, 1.0), 0.5, 1e-4).run(start, 4000, 1)
@@ -508,7 +508,7 @@ class TestFreeBody:
         return (around * Rotation.from_rotvec([0.0, 0.0, -t * 0.5 * 4.0])).as_matrix()
 
     @pytest.mark.parametrize("theta, order", [(0.5, 2.0), (1.0, 1.0)])
-    def test_order_of_convergence(self, theta: float, order: float) -> None:
+    def test_free_rotation_converges_with_the_order_of_theta(self, theta: float, order: float) -> None:
         until, errors = 2.0, []
         for steps in (200, 400, 800):
             loop = RigidStretch(self.body(), theta, until / steps)
@@ -705,7 +705,7 @@ class TestWedge:
         st.floats(0.05, 1.5),
     )
     @settings(max_examples=300)
-    def test_time_to_slip(self, force: Any, step: Any, mu: float) -> None:
+    def test_friction_is_below_its_limit_until_the_time_to_slip(self, force: Any, step: Any, mu: float) -> None:
         from klapper.schemes.kernels.rigid_drift import slipping_time
 
         f, g = np.array(force), np.array(step)
@@ -866,7 +866,7 @@ class TestArguments:
             ({"max_sweeps": 0}, "max_sweeps is 0"),
         ],
     )
-    def test_are_checked(self, change: dict[str, Any], said: str) -> None:
+    def test_wrong_options_are_refused(self, change: dict[str, Any], said: str) -> None:
         options: dict[str, Any] = {"theta": 0.5, "step": 1e-3} | change
         with pytest.raises(InvalidModel, match=said):
             RigidStretch(ball(), **options)

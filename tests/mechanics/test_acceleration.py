@@ -81,7 +81,9 @@ def test_a_mass_at_a_stop_leaves_if_pulled_and_stays_if_pushed(force: float) -> 
 @pytest.mark.parametrize(
     ("alpha", "beta", "expected"), [(30, 60, (0.5, 0.0)), (60, 30, (0.8660254, 0.0)), (45, 100, (0.0, 0.0))]
 )
-def test_a_point_in_a_wedge_rests_on_one_wall_or_none(alpha: float, beta: float, expected: tuple[float, float]) -> None:
+def test_a_point_in_a_wedge_rests_on_one_wall_or_none(
+    alpha: float, beta: float, expected: tuple[float, float]
+) -> None:
     """Ex. 4.2b: one wall, or none, although both would have to pull as two-sided constraints."""
     a, b = np.radians([alpha, beta])
     load = [np.sin(b), -np.cos(b)]
@@ -164,7 +166,9 @@ def test_resting_disc_has_one_undetermined_combination() -> None:
 
 @pytest.mark.parametrize(("mu", "expected"), [(0.95, (4.08605, 9.38820)), (1.05, (3.44485, 8.74767))])
 @pytest.mark.parametrize("rotation", [2.0, -2.0])
-def test_a_turning_disc_presses_more_on_the_wall_it_climbs(mu: float, expected: tuple[float, float], rotation: float) -> None:
+def test_a_turning_disc_presses_more_on_the_wall_it_climbs(
+    mu: float, expected: tuple[float, float], rotation: float
+) -> None:
     """Ex. 5.6: a turning disc whose centre rests; the larger force is on wall 2 for counter-clockwise rotation."""
     moment = np.sign(rotation) * 2.0
     decision = wedged_disc(mu, moment, rotation=rotation).solve()

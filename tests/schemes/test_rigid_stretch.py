@@ -370,7 +370,9 @@ class TestCollisions:
         assert samples["energy"][-1, 5] == pytest.approx(0.5 * (2 / 3) * 4 * (1 - 0.36), rel=1e-12)
 
     @pytest.mark.parametrize("mu", [0.0, 0.3])
-    def test_an_oblique_collision_keeps_momentum_and_turns_the_normal_velocity_around(self, mu: float) -> None:
+    def test_an_oblique_collision_keeps_momentum_and_turns_the_normal_velocity_around(
+        self, mu: float
+    ) -> None:
         velocity = np.array([[2.0, 0.1, 0, 0.3, 1.0, -2.0], [-0.5, 0, 0.2, 0, 0, 3.0]])
         start = at([[0, 0, 0, 1, 0, 0, 0], [1.3, 0.6, 0.2, 1, 0, 0, 0]], velocity)
         after, samples, _ = RigidStretch(self.two(mu, 1.0), 0.5, 1e-4).run(start, 4000, 1)
@@ -705,7 +707,9 @@ class TestWedge:
         st.floats(0.05, 1.5),
     )
     @settings(max_examples=300)
-    def test_friction_is_below_its_limit_until_the_time_to_slip(self, force: Any, step: Any, mu: float) -> None:
+    def test_friction_is_below_its_limit_until_the_time_to_slip(
+        self, force: Any, step: Any, mu: float
+    ) -> None:
         from klapper.schemes.kernels.rigid_drift import slipping_time
 
         f, g = np.array(force), np.array(step)

@@ -21,8 +21,8 @@ class IterationHistory:
     """What each of n steps took.
 
     ``time``        (n,) [s] at its end
-    ``rounds``      (n,) of the outer level
-    ``normal``, ``tangential``  (n,) iterations of the inner levels, ``reductions`` (n,) of r
+    ``rounds``      (n,) number of rounds of the outer level
+    ``normal``, ``tangential``  (n,) number of iterations of the inner levels, ``reductions`` (n,) of r
     ``case``        of the friction tables, empty where there is none
 
     >>> import numpy as np
@@ -65,7 +65,7 @@ def iteration_history(system: System, scheme: NestedProx, until: float) -> Itera
     >>> history.time.round(9), bool((history.rounds > 0).all())
     (array([0.001, 0.002, 0.003]), True)
     """
-    snapshot, count = scheme.init(system), scheme.steps(system, until)
+    snapshot, count = scheme.init(system), scheme.equal_steps(system, until)
     time = system.start.time + scheme.step_size * np.arange(1, count + 1)
     stretch = scheme.stretch(system)
     counts, cases = np.zeros((count, 4), dtype=np.int64), [""] * count

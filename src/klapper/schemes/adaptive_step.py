@@ -38,7 +38,7 @@ class AccurateSteps(EqualSteps):
             number(self.accuracy, "accuracy", "numbers above 0, in m, or None", above=0.0)
 
     def steps(self, system: System, until: float) -> int | None:
-        return None if self.accuracy is not None else super().steps(system, until)
+        return None if self.accuracy is not None else self.equal_steps(system, until)
 
     def refined(self, factor: float) -> Self:
         accuracy = None if self.accuracy is None else self.accuracy / factor

@@ -21,8 +21,12 @@ class EqualSteps(Scheme):
 
     step_size: float
 
-    def steps(self, system: System, until: float) -> int | None:
+    def equal_steps(self, system: System, until: float) -> int:
+        """Number of steps from the start of a system to the time ``until`` [s]: at least one."""
         return max(int(np.ceil((until - system.start.time) / self.step_size - 1e-6)), 1)
+
+    def steps(self, system: System, until: float) -> int | None:
+        return self.equal_steps(system, until)
 
     def end_of_step(self, system: System, before: Snapshot) -> float:
         """Time [s] at the end of the step that begins with ``before``."""

@@ -30,10 +30,11 @@ class Attractor:
     ``kind``         "periodic", "rest", "not settled" (quasi-periodic, chaotic, or only slow) or "unbounded"
     ``order``        returns to the section in one period; 0 unless periodic
     ``period``       [s]; nan unless periodic
-    ``points``       the ``order`` return points (order, nq + nv), or the last ones seen
+    ``points``       the ``order`` return points (order, nq + nv) [m, rad, m/s, rad/s], or the last ones seen
     ``cycle``        the motion over one period, or the last block of the search
-    ``extrema``      (least, greatest) of every quantity over ``cycle``
-    ``multipliers``  of the return map (complex), the largest first; empty if the orbit was not polished
+    ``extrema``      (least, greatest) of every quantity over ``cycle``, in its unit
+    ``multipliers``  (k,) of the return map, complex, dimensionless, the largest first; empty if the orbit was not
+                     polished
     ``residual``     |φ_T(x) − x| of the polished orbit, relative to its size; nan without polishing
     ``time``         [s] at which the search ended, after ``blocks`` blocks and ``returned`` returns
 

@@ -22,7 +22,7 @@ class CriticalPoint:
     ``kind``   "limit" or "bifurcation"
     ``state``  the state of rest there
     ``after``  number of the state of the path before it
-    ``mode``   (n,) direction in which the stiffness vanishes, its largest entry is one
+    ``mode``   (n,) direction in which the stiffness vanishes, relative to its largest entry
 
     A shallow arch carries q (q − 1) (q − 2) N, at most 2/√27 N at q = 1 − 1/√3:
 

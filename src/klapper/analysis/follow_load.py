@@ -48,7 +48,7 @@ def follow_load(
 ) -> LoadPath:
     """States of rest along a load path, and its limit and bifurcation points.
 
-    ``end``      load factor at which the path ends; None: only ``stop`` ends it
+    ``end``      load factor, dimensionless, at which the path ends; None: only ``stop`` ends it
     ``step``     change of the load factor in the first step; negative: the load is taken away
     ``stop``     ends the path at the first state that it is true for
     ``most``     number of steps; the path is not complete if they do not suffice, which raises :class:`NoStaticState`

@@ -32,9 +32,9 @@ SINGULAR = 1e-12  # singular values up to this part of the largest count as zero
 class Stability:
     """Eigenvalues of a linear motion and what they say.
 
-    ``mass``, ``damping``, ``stiffness``  M, D, K (n, n)
+    ``mass``, ``damping``, ``stiffness``  M, D, K (n, n) [kg, N s/m, N/m]
     ``eigenvalues``  s (2n,) complex [1/s], the fastest growing first, zero eigenvalues last
-    ``modes``        q̂ (n, 2n), one column each, of largest entry 1
+    ``modes``        q̂ (n, 2n), one column each, relative to its largest entry
     ``zeros``        number of zero eigenvalues: 2 for every motion that nothing holds and nothing brakes
 
     >>> from klapper.analysis import stability
@@ -137,7 +137,8 @@ def critical_value(
 ) -> float:
     """The parameter between ``low`` and ``high`` at which the verdict changes from stable to unstable or back.
 
-    ``judge`` gives the stability at a parameter. Bisection down to an interval of ``accuracy`` times the larger end.
+    ``judge`` gives the stability at a parameter, in the unit of which ``low`` and ``high`` are. Bisection down to an
+    interval of ``accuracy`` (dimensionless) times the larger end.
 
     >>> from klapper.analysis import critical_value, stability
     >>> round(critical_value(lambda k: stability([[1.0]], None, [[k]]), -1.0, 2.0), 9)

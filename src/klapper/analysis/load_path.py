@@ -93,7 +93,7 @@ def static_state(
     """The state of rest of a system under its loads.
 
     ``steps``   number of equal load steps
-    ``factor``  of all loads at the end
+    ``factor``  of all loads at the end, dimensionless
     ``time``    [s] at which loads and supports that change are taken; the start of the system if not given
     ``start``   a state to begin with, the start of the system without loads if not given
     ``newton``  how the equations are solved
@@ -122,7 +122,8 @@ def load_path(
 ) -> LoadPath:
     """States of rest at load ``factors`` one after the other, and at those in between that were needed.
 
-    Arguments as for :func:`static_state`. Raises :class:`NoStaticState` where a load is not reached.
+    ``factors`` (k,) of all loads, dimensionless. Other arguments as for :func:`static_state`. Raises
+    :class:`NoStaticState` where a load is not reached.
 
     A spring of 4 N/m under a half and under all of 8 N:
 

@@ -44,10 +44,11 @@ class MinimalCoordinates:
 
     ``held``        the directions that the state holds, r of them independent
     ``origin``      (n,) [m]: a position at which all held constraints are satisfied; q = origin + basis z
-    ``basis``       B (n, z), its last columns dual to the contacts named in ``opens``
-    ``projection``  L (n, z), Lᵀ F = 0; the basis itself if no friction follows a normal force
-    ``dual``        J_A′ (n, r), dual to the independent held directions
+    ``basis``       B (n, z), dimensionless, its last columns dual to the contacts named in ``opens``
+    ``projection``  L (n, z), dimensionless, Lᵀ F = 0; the basis itself if no friction follows a normal force
+    ``dual``        J_A′ (n, r), dimensionless, dual to the independent held directions
     ``mass``        BᵀMB (z, z), symmetric; ``damping`` Lᵀ(D + G)B and ``stiffness`` Lᵀ(K + N)B (z, z), any
+                    [kg, N s/m, N/m]
     ``opens``       names of the open contacts that have a dual vector of their own
     ``follows``     names of the open contacts whose gaps depend on the other directions
 

@@ -130,9 +130,9 @@ def order_of_period(
 ) -> int | None:
     """Smallest p ≤ ``most`` after which the last return points (k, n) repeat, or None if there is none.
 
-    They repeat if x_{k+p} and x_k differ by at most ``tolerance`` times ``size`` (n,) for the last ``repeats`` p
-    points, but at least four. Fewer points decide nothing. A motion that still spirals towards a shorter cycle nearly
-    repeats after several turns; therefore shorter steps must miss a hundred times as much as p does.
+    They repeat if x_{k+p} and x_k differ by at most ``tolerance``, dimensionless, times ``size`` (n,) for the last
+    ``repeats`` p points, but at least four. Fewer points decide nothing. A motion that still spirals towards a shorter
+    cycle nearly repeats after several turns; therefore shorter steps must miss a hundred times as much as p does.
 
     >>> import numpy as np
     >>> from klapper.analysis import order_of_period

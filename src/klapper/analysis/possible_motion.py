@@ -26,10 +26,12 @@ class PossibleMotion:
     """One kind of solution: what every contact does, for which loads it exists, and what its forces may be.
 
     ``states``          what every friction patch does: "stick", "+", "-" (sense of sliding) or "open"
-    ``factors``         least and greatest load factor for which it exists; infinite where there is no bound
+    ``factors``         least and greatest load factor, dimensionless, for which it exists; infinite where there is no
+                        bound
     ``exists``          whether it exists under the given load, s = 1
-    ``lower``, ``upper`` bounds of the contact forces (λ_N, λ_T, λ_B) [N] under the given load; nan if it does not exist
-    ``acceleration``    v̇ (n,) of one solution under the given load; nan if it does not exist
+    ``lower``, ``upper``  (r,) bounds of the contact forces (λ_N, λ_T, λ_B) [N] under the given load; nan if there is
+                          none
+    ``acceleration``    v̇ (n,) [m/s², rad/s²] of one solution under the given load; nan if it does not exist
 
     A block of 20 N on a floor with μ = 0.5, pushed by 5 N, rests up to twice that:
 

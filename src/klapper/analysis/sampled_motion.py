@@ -46,7 +46,7 @@ class Trajectory:
 
     ``time``          (k,) [s]
     ``position``      (k, nq) [m, rad], ``velocity`` (k, nv) [m/s, rad/s]
-    ``acceleration``  (k, nv), None: not known
+    ``acceleration``  (k, nv) [m/s², rad/s²], None: not known
 
     A throw, q = t − t², by its ends:
 

@@ -82,7 +82,7 @@ def slip_onset(
     """
     if run.layout.tangential != 1:
         raise InvalidModel(f"the run has {run.layout.tangential} tangential directions; expected one.")
-    time, force, state = run.time[1:], run.forces[1:], run.state[1:]
+    time, force, state = run.time[1:], run.force[1:], run.state[1:]
     limit = np.asarray(friction) * force[:, :, 0]
     at_limit = (np.abs(force[:, :, 1]) >= limit - force_tolerance) & (limit > 0.0)
     every = np.all(at_limit, axis=1)

@@ -34,7 +34,7 @@ _LINES = {"flutter": ("#D55E00", "-"), "divergence": ("#0072B2", "--"), EXISTENC
 class StabilityChange:
     """Where the verdict changes along one parameter.
 
-    ``at``         the parameter; ``before`` and ``after`` the verdicts on both sides
+    ``at``         the parameter in its unit; ``before`` and ``after`` the verdicts on both sides
     ``angular_frequency``  [rad/s] of what grows there; nan if it is an end of existence
 
     A stiffness of 1 − load vanishes at the load 1:
@@ -61,11 +61,12 @@ class StabilityChange:
 
 @dataclass(frozen=True, eq=False)
 class StabilityCourse:
-    """Stability along one parameter x (a,).
+    """Stability along one parameter.
 
+    ``x``          (a,) values of the parameter, in its unit
     ``growth``     (a,) [1/s] largest real part; nan: no stationary state
     ``angular_frequency``  (a,) [rad/s] of what grows fastest, likewise
-    ``verdict``    (a,) "stable", "flutter", "divergence" or "none"
+    ``verdict``    (a,) one of "stable", "flutter", "divergence" or "none"
     ``changes``    where the verdict changes, rising
 
     A stiffness of 1 − load vanishes at the load 1; at 1.2 the motion grows with s² + 0.1 s − 0.2 = 0, s = 0.4 1/s:
@@ -99,7 +100,7 @@ class BorderCurve:
     """A traced border in the plane of two parameters.
 
     ``kind``       "flutter" or "divergence": what is unstable beside it; "existence": there the stationary state ends
-    ``points``     (p, 2), x and y, in order; the first and the last are the same if the curve is closed
+    ``points``     (p, 2), x and y in their units, in order; the first and the last are the same if the curve is closed
     ``angular_frequency``  (p,) [rad/s] of what grows there; nan on borders of existence
 
     A stiffness x − y vanishes where x = y:
@@ -122,12 +123,14 @@ class BorderCurve:
 
 @dataclass(frozen=True, eq=False)
 class StabilityMap:
-    """Verdicts over two parameters x (a,) and y (b,).
+    """Verdicts over two parameters.
 
+    ``x``, ``y``   (a,) and (b,) values of the parameters, in their units
     ``growth``     (b, a) [1/s] largest real part, nan where there is no stationary state
     ``angular_frequency``  (b, a) [rad/s] of what grows fastest, likewise
-    ``verdict``    (b, a) "stable", "flutter", "divergence", or "none" where there is no stationary state
-    ``boundary``   (b,): for every y the smallest x at which a stable motion becomes unstable or back; nan if none
+    ``verdict``    (b, a) one of "stable", "flutter", "divergence", or "none" where there is no stationary state
+    ``boundary``   (b,), in the unit of x: for every y the smallest x at which a stable motion becomes unstable or back;
+                   nan if none
     ``curves``     all borders between stable and unstable, and those of existence
 
     A stiffness x − y is negative where x < y:
@@ -207,11 +210,12 @@ def stability_over(
     neutral: float | None = None,
     progress: bool | None = None,
 ) -> StabilityCourse:
-    """Stability at rising values x (a,) of a parameter, and where it changes between them.
+    """Stability at rising values of a parameter, and where it changes between them.
 
+    ``x``         (a,) values of the parameter, in its unit
     ``judge``     a function of the parameter: :class:`Stability`, or matrices (M, D, K) (n, n), which is faster. Where
                   it raises :class:`~klapper.mechanics.InvalidModel` there is no stationary state
-    ``accuracy``  of the changes, in parts of the distance of neighbouring values
+    ``accuracy``  of the changes, relative to the distance of neighbouring values
     ``neutral``   growth [1/s] that still counts as none; None: 1e-12 of the largest eigenvalue
     ``progress``  show how many values are done; None: on a terminal
 
@@ -252,11 +256,12 @@ def stability_map(
     neutral: float | None = None,
     progress: bool | None = None,
 ) -> StabilityMap:
-    """Judge every pair of rising parameters x (a,) and y (b,), and trace the borders between the verdicts.
+    """Judge every pair of two rising parameters, and trace the borders between the verdicts.
 
+    ``x``, ``y``  (a,) and (b,) values of the parameters, in their units
     ``judge``     a function of x and y: :class:`Stability`, or matrices (M, D, K) (n, n), which is faster. Where
                   it raises :class:`~klapper.mechanics.InvalidModel` there is no stationary state
-    ``accuracy``  of the borders on the edges of the grid, in parts of their length; 1e-6 where the state ends
+    ``accuracy``  of the borders on the edges of the grid, relative to their length; 1e-6 where the state ends
     ``neutral``   growth [1/s] that still counts as none; None: 1e-12 of the largest eigenvalue
     ``progress``  show how many points are done; None: on a terminal
 

@@ -32,7 +32,7 @@ _ROUNDING = float(np.finfo(float).eps)  # entries so small, in units of their te
 class StaticState:
     """A state of rest.
 
-    ``factor``             s of the loads
+    ``factor``             s of the loads, dimensionless
     ``position``           (n,) [m, rad]
     ``constraint_forces``  Λ (p,) [N], positive along ∇Φ
     ``residual``           of the equations, in units of the forces and lengths that occur
@@ -58,6 +58,8 @@ class StaticState:
 
 class StaticProblem:
     """What path followers ask of a system: residual and its derivatives over x = (q, Λ) and s.
+
+    ``system``, with loads and supports as at the ``time`` [s]; at its start if not given.
 
     A problem with more unknown forces, such as those of contact, keeps the same methods: path followers ask for no more
     than ``start``, ``solved_at``, ``solved``, and the residual with its derivatives.

@@ -32,13 +32,13 @@ class StationaryBranch:
     """Verified states along a parameter: k points of a system with n coordinates, m contacts, p constraints.
 
     ``family``      parameter → system
-    ``parameter``   (k,), in the order of the branch
+    ``parameter``   (k,) in its unit, in the order of the branch
     ``position``    (k, n) [m]
     ``forces``      (k, m, 1 + d) [N], normal and tangential
     ``gaps``        (k, m) [m], not a number for friction elements
     ``constraint``  (k, p) [N]
     ``closed``      (k, m): the contacts that hold the branch; others that touch carry nothing
-    ``residual``    (k,), of the equations and the contact laws
+    ``residual``    (k,), dimensionless, of the equations and the contact laws
     ``convex``      (k,): whether the problem is convex, so that there is no other state
     ``negative``    (k,): number of directions with negative stiffness while the closed contacts stay closed
     ``number``      (k,): counts up where the branch was lost and another one taken

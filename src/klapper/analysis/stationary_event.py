@@ -22,7 +22,7 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class StationaryEvent:
-    """Something on a branch at ``parameter``, by its ``kind``.
+    """Something on a branch at ``parameter``, in the unit of the parameter, by its ``kind``.
 
     "closes", "opens"      the contact ``name`` closes or opens
     "loads", "unloads"     it takes or loses its force while it stays closed: another contact carries for it

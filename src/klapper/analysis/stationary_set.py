@@ -32,6 +32,7 @@ class StationaryPiece:
     """The stationary states with the same closed contacts, a convex set.
 
     ``closed``  names of the contacts that are closed; all others are open, and carry nothing
+    ``forces``  the set of contact forces [N] that hold these states
 
     A mass of 20 N on a rough table (μ = 0.3) rests wherever its spring of 50 N/m pulls with at most 6 N:
 

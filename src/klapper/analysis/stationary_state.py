@@ -37,7 +37,7 @@ class StationaryState:
     ``position``    (n,) [m]
     ``forces``      (m, 1 + d) [N], normal and tangential, by contact
     ``gaps``        (m,) [m], not a number for friction elements
-    ``states``      (m,) OPEN (without force), STICK or SLIP; a loaded smooth contact is SLIP
+    ``states``      (m,) one of the numbers OPEN (without force), STICK or SLIP; a loaded smooth contact is SLIP
     ``touching``    (m,) whether a contact is closed, loaded or not
     ``constraint``  (p,) [N], forces of two-sided constraints
     ``residual``    of the equations and the contact laws, relative to the forces and gaps that occur

@@ -24,12 +24,12 @@ _ROUNDS = 60
 class SteadySliding:
     """Steady sliding of a system with m contacts.
 
-    ``position`` (nq,), ``velocity`` (nv,)
+    ``position``         (nq,) [m, rad], ``velocity`` (nv,) [m/s, rad/s]
     ``contacts``         names (m,)
     ``gap``              (m,) [m], negative where pressed; not a number for friction elements
     ``normal_force``     λ_N (m,) [N]
     ``friction_force``   λ_T (m, d) [N]
-    ``acceleration``     (nv,): zero but for the free coordinates
+    ``acceleration``     (nv,) [m/s², rad/s²]: zero but for the free coordinates
     ``residual``         largest unbalanced force of the others, relative
 
     A belt drags a block of 10 N (μ = 0.5) against a spring of 100 N/m; the belt gives way by 10 N / 10⁴ N/m:

@@ -33,7 +33,7 @@ _LEADING = 1e-14  # of the largest coefficient: a smaller one is raised, which m
 class ValidityLimit:
     """Factors of the load at which contacts leave their state, at k frequencies, for m contacts.
 
-    ``factors``   (k, m) ≥ 0, inf where the vibration does not reach the contact
+    ``factors``   (k, m) ≥ 0, dimensionless, inf where the vibration does not reach the contact
     ``changes``   (k, m) what the contacts do there, as numbers of CHANGES
     ``contacts``  (m,) their names
 

@@ -56,9 +56,9 @@ def follow_harmonic(
 
     ``system``   one system, whose course of forces is played at every frequency; or a function of the frequency [Hz]
                  that returns the system, e.g. with the gyroscopic terms and the unbalance of a speed
-    ``first``    a response near ``start``, or a run there; this and the other options are those of
-                 :func:`harmonic_response`
-    ``step``     first step, ``largest`` the largest one: in parts of the range of frequencies and of the contact forces
+    ``first``    a response near ``start``, or a run there; it, ``harmonics``, ``order``, ``period`` and ``samples`` are
+                 as for :func:`harmonic_response`
+    ``step``     first step, ``largest`` the largest one: relative to the range of frequencies and of the contact forces
     ``tolerance``  of points, in the same unit
     ``most``     number of responses after which to stop
     ``progress`` show how many responses there are; None: on a terminal

@@ -35,7 +35,7 @@ class HarmonicResponse:
 
     ``frequency``  of the forcing [Hz]
     ``balance``    the equations that it solves
-    ``unknowns``   their solution: the contact forces in harmonics
+    ``unknowns``   (p,) [N] their solution: the contact forces in harmonics
 
     In its resonance an oscillator of 1 kg and 1 N/m with 0.5 N s/m moves by F/(d ω) under 1 N:
 

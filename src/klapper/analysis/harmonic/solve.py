@@ -38,7 +38,7 @@ def harmonic_response(
     ``start``      a response to begin with, e.g. at a frequency nearby, or a run of the system under the same forcing,
                    of which the last period counts; default: one built up from few harmonics
     ``samples``    of a period in time; default 64 per harmonic, at least 2048
-    ``tail``       factor of the flexibility that the harmonics left out are given; a test of its choice
+    ``tail``       factor, dimensionless, of the flexibility that the harmonics left out are given; a test of its choice
 
     Friction converges to the exact motion as harmonics are added. A rigid stop without friction conserves energy in
     harmonic balance: it converges to the motion with restitution 1, whatever the contact says.

@@ -28,11 +28,12 @@ class Bifurcation:
                    circle), "Hopf" (the motion shrinks to rest); or where the sequence of events changes: "grazing",
                    "grazing-sliding", "adding-sliding", "crossing-sliding", "lift-off", "events coincide",
                    "impact changes"
-    ``parameter``  at which it happens
+    ``parameter``  at which it happens, in its unit
     ``motion``     there
     ``contact``    by which it happens, "" if by none
     ``accuracy``   estimated error of the point, in parts of the range of parameters and of the size of the motion
-    ``other``      tangent of the branch that crosses at a branch point
+    ``other``      (p + 1,) tangent of the branch that crosses at a branch point, in the units of the unknowns and of
+                   the parameter
 
     x'' + x' + x = cos Ωt has the amplitude 1 at Ω = 1 rad/s, where it grazes a stop at x = 1:
 
@@ -65,7 +66,7 @@ class PeriodicBranch:
 
     ``family``        parameter → system
     ``motions``       in the order of the branch
-    ``parameters``    (k,)
+    ``parameters``    (k,) in the unit of the parameter
     ``bifurcations``  in the order of the branch
     ``ended``         why it ended, in a sentence
 

@@ -31,7 +31,11 @@ _SAMPLES = 200  # per period, between which a section is looked for
 
 @dataclass(frozen=True, eq=False)
 class BifurcationDiagram:
-    """``values`` (v,) of the parameter, ``seen`` one array (k, …) for each of them, ``last`` the states at the end.
+    """What is seen of the motion at every value of a parameter.
+
+    ``values``  (v,) in the unit of the parameter
+    ``seen``    one array (k, …) for each of them, in the units of what is looked at
+    ``last``    the states at the end
 
     x'' + x' + x = cos Ωt, seen once per period: at Ω = 1 it is sin t, at Ω = 2 its velocity is 4/13:
 
@@ -69,7 +73,7 @@ def bifurcation_diagram(
     """Settle at every value of a parameter, and look.
 
     ``family``    parameter → system
-    ``values``    (v,) in the order in which they are visited
+    ``values``    (v,) in the unit of the parameter, in the order in which they are visited
     ``settle``    periods before looking, ``keep`` periods of looking
     ``period``    [s], a number or a function of the parameter: of the forcing, where it cannot be read off; where
                   nothing depends on time, a length of time to count in

@@ -29,7 +29,11 @@ _TOLERANCE = 1e-12  # of the integration where there is no closed form
 
 @dataclass(frozen=True, eq=False)
 class FlowMap:
-    """From ``start`` to ``end``, the ``derivative`` ∂(q, v)/∂(q₀, v₀) (2n, 2n), and the ``events`` on the way.
+    """A stretch of a motion and its derivative by the start.
+
+    ``start``, ``end``  states (q₀, v₀) and (q, v)
+    ``derivative``      ∂(q, v)/∂(q₀, v₀) (2n, 2n) [1, s, 1/s, 1 by blocks]
+    ``events``          on the way
 
     A start that the contacts hold (closed, or sticking) has neighbours only that they hold as well: the derivative
     takes any difference for the nearest one that is allowed.

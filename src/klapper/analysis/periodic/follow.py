@@ -74,11 +74,12 @@ def follow_periodic(
 ) -> PeriodicBranch:
     """The branch of periodic motions from ``first`` on, while the parameter stays between ``start`` and ``end``.
 
+    ``start``, ``end``  in the unit of the parameter
     ``family``     parameter → system; all of them with the same coordinates and contacts
     ``first``      the motion at ``start``, where the branch begins; None: the one that :func:`periodic_motion` finds
-    ``back``       parameter to which the branch may turn back, beyond ``start``
+    ``back``       parameter, in its unit, to which the branch may turn back, beyond ``start``
     ``period``     parameter → period of the forcing [s], where it cannot be read off the system
-    ``step``       first step, ``largest`` the largest one: in parts of the range of the parameter and of the size of
+    ``step``       first step, ``largest`` the largest one: relative to the range of the parameter and of the size of
                    the motion
     ``tolerance``  of points, in the same unit
     ``most``       number of motions after which to stop

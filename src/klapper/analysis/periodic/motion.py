@@ -27,12 +27,13 @@ _SUPERSTABLE = 1e-9  # multipliers below count as zero
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PeriodicMotion:
-    """x(t + T) = x(t), but for coordinates that may drift.
+    """A periodic motion, x(t + T) = x(t), but for coordinates that may drift.
 
     ``system``     whose motion it is
     ``period``     T [s]
     ``forcing``    period [s] of the forcing; None if nothing depends on time, then T was found
-    ``shooting``, ``unknowns``  the equations that it solves, and their solution
+    ``shooting``   the equations that it solves; ``unknowns`` (p,) their solution: a state
+                   [m, rad, m/s, rad/s], the times of the switches in parts of T, and T [s] if it was found
     ``scheme``     by which it is integrated
 
     x'' + x' + x = cos t ends in x = sin t:

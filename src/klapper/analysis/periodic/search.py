@@ -76,7 +76,7 @@ def periodic_motion(
                    by the same :attr:`~PeriodicMotion.drift` in every period
     ``scheme``     PiecewiseExact or EventDriven with Newton's law of impact; default: the first one if it can treat the
                    system
-    ``tolerance``  of the last correction, in parts of the size of the motion
+    ``tolerance``  of the last correction, relative to the size of the motion
 
     >>> from klapper.analysis import periodic_motion
     >>> from klapper.mechanics import Contact, Harmonic, LinearSystem

@@ -58,7 +58,11 @@ class ClatterMap:
 
 
 def centrifugal_deflection(rotor: RotorMatrices, speeds: Any, rows: Any = None) -> np.ndarray:
-    """Static deflection (k, n), or of the ``rows`` (p, n): (k, p) [m], external damping neglected. (5.161), (5.162)"""
+    """Static deflection (k, n) [m] of a ``rotor`` at the ``speeds`` (k,) [Hz], external damping neglected.
+
+    (K_el − Ω² K_c) q = Ω² f_c, Waltersberger (5.161), (5.162). With ``rows`` (p, n),
+    dimensionless, it is rows · q (k, p).
+    """
     omega = 2 * np.pi * checked_speeds(speeds)
     stiffness, centrifugal = small_dense(rotor.stiffness), small_dense(rotor.centrifugal)
     found = []
@@ -71,9 +75,10 @@ def centrifugal_deflection(rotor: RotorMatrices, speeds: Any, rows: Any = None) 
 def gravity_response(
     rotor: RotorMatrices, speeds: Any, rows: Any = None, *, gravity: Any = GRAVITY
 ) -> np.ndarray:
-    """Complex amplitude q̂ (k, n) or of the ``rows`` (p, n): (k, p) [m] of Re(q̂ e^jΩt) under gravity (2,) [m/s²].
+    """Complex amplitude q̂ (k, n) [m] of the motion Re(q̂ e^jΩt) of a ``rotor`` under ``gravity`` (2,) [m/s²].
 
-    Waltersberger (5.163) with f_cos − j f_sin: seen from the rotor, gravity turns backward.
+    At the ``speeds`` (k,) [Hz]; ``rows`` as for :func:`centrifugal_deflection`. Seen from the rotor, gravity turns
+    backward, Waltersberger (5.163) with f_cos − j f_sin.
     """
     omega = 2 * np.pi * checked_speeds(speeds)
     mass, damping, gyroscopic, stiffness, centrifugal, circulatory = dense_matrices(rotor)
@@ -89,9 +94,10 @@ def gravity_response(
 def gravity_resonances(
     rotor: RotorMatrices, up_to: float, *, gravity: Any = GRAVITY, damping_ratio: float = 0.1
 ) -> list[GravityResonance]:
-    """Speeds up to ``up_to`` [Hz] at which the matrix of (5.163) is nearly singular, with at most this damping ratio.
+    """Speeds up to ``up_to`` [Hz] at which a ``rotor`` is in resonance with ``gravity`` (2,) [m/s²]. (5.163)
 
-    They are the eigenvalues Ω of K_el + Ω (P + j D) + Ω² (j G − M − K_c) close to the real axis.
+    ``damping_ratio``, dimensionless, is the largest of those that count. They are close to the
+    real axis among the eigenvalues Ω of K_el + Ω (P + j D) + Ω² (j G − M − K_c).
     """
     mass, damping, gyroscopic, stiffness, centrifugal, circulatory = dense_matrices(rotor)
     n = len(mass)
@@ -127,7 +133,10 @@ def gravity_resonance_of_pair(first: Any, second: Any) -> Any:
 
 
 def clatter_map(rotor: RotorMatrices, rows: Any, speeds: Any, *, gravity: Any = GRAVITY) -> ClatterMap:
-    """Opening and shaking of the gaps with ``rows`` (p, n) at the speeds (k,) [Hz]. (5.161)–(5.166)"""
+    """Opening and shaking of the gaps with ``rows`` (p, n) of a ``rotor`` at the ``speeds`` (k,) [Hz]. (5.161)–(5.166)
+
+    ``gravity`` (2,) [m/s²] along directions 1 and 2 of the frame that stands still.
+    """
     return ClatterMap(
         checked_speeds(speeds),
         centrifugal_deflection(rotor, speeds, rows),
@@ -145,9 +154,11 @@ def clatter_bands(
     samples: int = 400,
     accuracy: float = 1e-6,
 ) -> list[Band]:
-    """Ranges of speed [Hz] in which gravity shakes one of the gaps with ``rows`` (p, n) harder than it is open. (5.166)
+    """Ranges of speed [Hz] in which gravity shakes one of the gaps harder than it is open. (5.166)
 
-    Resonances with gravity and critical speeds are looked at in addition to ``samples`` at equal distances.
+    Between ``low`` and ``high`` [Hz], their limits bracketed to ``accuracy`` [Hz]; ``rotor``, ``rows`` and ``gravity``
+    as for :func:`clatter_map`. Resonances with gravity and critical speeds are looked at in addition to ``samples`` at
+    equal distances.
     """
     special = [each.speed for each in gravity_resonances(rotor, high, gravity=gravity)]
     grid = speed_grid(

@@ -59,7 +59,7 @@ class Parity:
     """The determinant criterion, Waltersberger (5.168).
 
     ``below``    (k,) number of critical speeds below each speed: negative eigenvalues of K_el − Ω² K_c
-    ``unstable`` (k,) certainly unstable without external damping: ``below`` is odd, the determinant negative
+    ``unstable`` (k,) whether certainly unstable without external damping: ``below`` is odd, the determinant negative
     """
 
     below: np.ndarray
@@ -85,9 +85,10 @@ class ThomsonTait:
 
 
 def eigenvalues(rotor: RotorMatrices, speeds: Any) -> np.ndarray:
-    """λ (k, 2n) complex [1/s] of (5.167) at the speeds (k,) [Hz], the fastest growing first.
+    """Eigenvalues λ (k, 2n) complex [1/s] of a ``rotor`` at the ``speeds`` (k,) [Hz], the fastest growing first.
 
-    Coordinates that no matrix couples (symmetric and antisymmetric motions, say) are treated apart.
+    (λ² M + λ (Ω G + D) + K_el − Ω² K_c + Ω P) q̂ = 0, (5.167). Coordinates that no matrix couples (symmetric and
+    antisymmetric motions, say) are treated apart.
     """
     omega = 2 * np.pi * checked_speeds(speeds)
     unit = _in_mass_units(rotor)
@@ -97,12 +98,12 @@ def eigenvalues(rotor: RotorMatrices, speeds: Any) -> np.ndarray:
 
 
 def growth(rotor: RotorMatrices, speeds: Any) -> np.ndarray:
-    """Largest real part (k,) [1/s] at the speeds (k,) [Hz]: unstable where positive."""
+    """Largest real part (k,) [1/s] of a ``rotor`` at the ``speeds`` (k,) [Hz]: unstable where positive."""
     return eigenvalues(rotor, speeds).real.max(axis=1)
 
 
 def campbell(rotor: RotorMatrices, speeds: Any) -> Campbell:
-    """Eigenvalues at rising speeds (k,) [Hz], each branch followed by continuity."""
+    """Eigenvalues of a ``rotor`` at rising ``speeds`` (k,) [Hz], each branch followed by continuity."""
     places = checked_speeds(speeds)
     values = eigenvalues(rotor, places)
     values[0] = values[0][np.lexsort((values[0].real, values[0].imag))]
@@ -117,7 +118,10 @@ def campbell(rotor: RotorMatrices, speeds: Any) -> Campbell:
 
 
 def critical_speeds(rotor: RotorMatrices, up_to: float | None = None) -> np.ndarray:
-    """Speeds [Hz], rising, at which K_el − Ω² K_c is singular: the unbalance is in resonance. (5.161)"""
+    """Critical speeds [Hz] of a ``rotor``, rising: K_el − Ω² K_c is singular, the unbalance in resonance. (5.161)
+
+    None beyond ``up_to`` [Hz]; all of them if it is not given.
+    """
     inverse = scipy.linalg.eigvalsh(small_dense(rotor.centrifugal), small_dense(rotor.stiffness))
     inverse = inverse[inverse > 1e-14 * inverse.max()]
     speeds = np.sort(1.0 / np.sqrt(inverse)) / (2 * np.pi)
@@ -125,13 +129,13 @@ def critical_speeds(rotor: RotorMatrices, up_to: float | None = None) -> np.ndar
 
 
 def determinant_parity(rotor: RotorMatrices, speeds: Any) -> Parity:
-    """Number of critical speeds below each speed (k,) [Hz], and whether it is odd. (5.168)"""
+    """How many critical speeds of a ``rotor`` are below each of the ``speeds`` (k,) [Hz], and if it is odd. (5.168)"""
     below = np.searchsorted(critical_speeds(rotor), checked_speeds(speeds), side="left")
     return Parity(below, below % 2 == 1)
 
 
 def thomson_tait(rotor: RotorMatrices, speeds: Any) -> ThomsonTait:
-    """Check the theorem of Thomson and Tait at the speeds (k,) [Hz]."""
+    """Check the theorem of Thomson and Tait for a ``rotor`` at the ``speeds`` (k,) [Hz]."""
     internal, external = small_dense(rotor.internal_damping), small_dense(rotor.external_damping)
     pervasive = internal.any() and np.linalg.eigvalsh(internal)[0] > 0.0
     places = checked_speeds(speeds)
@@ -151,10 +155,11 @@ def unstable_bands(
     accuracy: float = 1e-6,
     neutral: float | None = None,
 ) -> list[Band]:
-    """Ranges of speed [Hz] in which the largest real part is positive, their limits bracketed to ``accuracy`` [Hz].
+    """Ranges of speed between ``low`` and ``high`` [Hz] in which the largest real part of a ``rotor`` is positive.
 
-    Besides ``samples`` at equal distances the critical speeds and the middles between them are looked at, where narrow
-    ranges are. ``neutral`` [1/s] is the growth that still counts as none; by default 1e-7 of the largest angular speed.
+    Their limits are bracketed to ``accuracy`` [Hz]. Besides ``samples`` at equal distances the critical speeds and the
+    middles between them are looked at, where narrow ranges are. ``neutral`` [1/s] is the growth that still counts as
+    none; by default 1e-7 of the largest angular speed.
     """
     grid = speed_grid(low, high, samples, critical_speeds(rotor, up_to=high))
     limit = _NEUTRAL * 2 * np.pi * high if neutral is None else number(neutral, "neutral", at_least=0.0)

@@ -157,10 +157,10 @@ def test_two_sliders_share_by_history() -> None:
     """C27: the sum is always −F; slow pushes give (B.34) within 1 %, sudden ones without damping the overshoot."""
     pair = CoupledSliders(1.0, 1e6, damping=2e3, friction=0.5)
     push = 1.2 * pair.limit
-    slow = simulate(pair.system(lambda t: push * min(t / 0.05, 1.0)), 0.1, Moreau(1e-5)).forces[-1, :, -1]
+    slow = simulate(pair.system(lambda t: push * min(t / 0.05, 1.0)), 0.1, Moreau(1e-5)).force[-1, :, -1]
     np.testing.assert_allclose(slow, pair.quasi_static_friction(push), atol=0.01 * pair.limit)
     undamped = CoupledSliders(1.0, 1e6, friction=0.5)
-    sudden = simulate(undamped.system(push), 0.01, Moreau(1e-6), every=1).forces[-1, :, -1]
+    sudden = simulate(undamped.system(push), 0.01, Moreau(1e-6), every=1).force[-1, :, -1]
     np.testing.assert_allclose(sudden / pair.limit, [-0.4, -0.8], atol=5e-3)
     np.testing.assert_allclose(undamped.overshoot_friction(push) / pair.limit, [-0.4, -0.8], rtol=1e-12)
     for forces in (slow, sudden):

@@ -37,7 +37,7 @@ def test_a_disc_rolls_down_an_incline():
     np.testing.assert_allclose(q, [path, 0.1, -path / 0.1], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(v, [2.0 * path / until, 0.0, -2.0 * path / until / 0.1], rtol=1e-9, atol=1e-9)
     friction = 2.0 * GRAVITY * np.sin(angle) / 3.0
-    np.testing.assert_allclose(np.abs(run.forces[1:, 0, 1]), friction, rtol=1e-6)
+    np.testing.assert_allclose(np.abs(run.force[1:, 0, 1]), friction, rtol=1e-6)
 
 
 def test_a_disc_slips_down_a_steep_incline():

@@ -223,7 +223,7 @@ def test_the_downloaded_data_are_those_of_the_run(open_page: Callable[..., Any],
     )
     force = columns["tangential force floor / N"]
     assert force[0] == ""  # no interval before the first sample
-    np.testing.assert_allclose(np.array(force[1:], dtype=float), run.forces[1:, 0, 1], rtol=1e-7)
+    np.testing.assert_allclose(np.array(force[1:], dtype=float), run.force[1:, 0, 1], rtol=1e-7)
     assert columns["state floor"][-1] == "stick"
 
 

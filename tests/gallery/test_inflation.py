@@ -17,7 +17,7 @@ def models() -> dict[str, Inflation]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_contacts_obey_their_laws_and_each_body_is_in_balance(models, kind: str) -> None:
     model = models[kind]
-    force, held = model.run.forces[-1][:, 0], model.run.constraint_forces[-1]
+    force, held = model.run.force[-1][:, 0], model.run.constraint_force[-1]
     assert force.min() >= -1e-8 * force.max()
     assert model.overlap <= 1e-9
     push = model.push("balloon")

@@ -53,7 +53,7 @@ def test_the_friction_limit_of_the_whole_plank_is_that_of_its_weight(weights: st
 def test_pressure_carries_the_weight_and_forces_are_told_not_to_be_unique() -> None:
     system, contact = plank(0.0, weights="hats")
     run = simulate(system, 0.01, Moreau(1e-3))
-    normal = run.forces[-1, : contact.count, 0]
+    normal = run.force[-1, : contact.count, 0]
     area = contact.area
     assert area.integrate(contact.pressure(normal)) == pytest.approx(MASS * GRAVITY)  # ∫ F_N = Σ λ
     assert "not unique" in run.about["audit"]["forces at the end"]

@@ -136,8 +136,8 @@ def test_a_reduced_bar_follows_its_moving_support_and_loads_it_alike(reduce):
     shaken = amplitude * np.sin(omega * part.time)
     np.testing.assert_allclose(reduced.output(part, np.eye(n)[0]), shaken, atol=1e-4)
     assert np.abs(reduced.recover(part) - whole.position).max() < 1e-3 * amplitude
-    reaction = whole.constraint_forces[2:, 0]
-    assert np.abs(part.constraint_forces[2:, 0] - reaction).max() < 0.05 * np.abs(reaction).max()
+    reaction = whole.constraint_force[2:, 0]
+    assert np.abs(part.constraint_force[2:, 0] - reaction).max() < 0.05 * np.abs(reaction).max()
 
 
 @pytest.mark.parametrize("speed", [0.1, 0.5])

@@ -35,8 +35,8 @@ def test_a_short_run_comes_back_sample_by_sample() -> None:
         near(line_of(data, data["velocity"][i])[1], run.velocity[:, i])
     (floor,) = data["contacts"]
     near(floor["gap"]["value"], run.gap[:, 0])
-    near(floor["force"][0]["value"], run.forces[:, 0, 0])
-    near(floor["force"][1]["value"], run.forces[:, 0, 1])
+    near(floor["force"][0]["value"], run.force[:, 0, 0])
+    near(floor["force"][1]["value"], run.force[:, 0, 1])
     np.testing.assert_array_equal(floor["state"], run.state[:, 0])
     parts = {part["name"]: part["value"] for part in data["energy"]["parts"]}
     near(parts["friction"], run.ledger.friction)

@@ -20,7 +20,7 @@ def test_every_array_has_its_labels_and_units() -> None:
     assert list(data.direction.values) == ["normal", "tangential"]
     np.testing.assert_array_equal(data.position.sel(coordinate="block x"), run.coordinate("block x"))
     np.testing.assert_array_equal(data.velocity.sel(component="block x"), run.speed("block x"))
-    np.testing.assert_array_equal(data.force.sel(contact="floor", direction="normal"), run.forces[:, 0, 0])
+    np.testing.assert_array_equal(data.force.sel(contact="floor", direction="normal"), run.force[:, 0, 0])
     np.testing.assert_array_equal(data.energy.sel(entry="friction"), run.ledger.friction)
     assert list(data.entry.values) == list(ENERGY)
     assert all("units" in data[name].attrs for name in data.data_vars)

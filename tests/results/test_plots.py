@@ -120,7 +120,7 @@ def test_forces_are_lines_and_impulses_are_stems_on_a_second_scale() -> None:
     tops = np.array([segment[1] for segment in stems.collections[0].get_segments()])
     impacts = run.impacts()
     np.testing.assert_allclose(tops, np.column_stack([impacts.time, impacts.impulse[:, 0]]))
-    np.testing.assert_array_equal(lines.lines[0].get_ydata(), run.forces[:, 0, 0])
+    np.testing.assert_array_equal(lines.lines[0].get_ydata(), run.force[:, 0, 0])
     for axes in (lines, stems):
         low, high = axes.get_ylim()
         assert low <= 0.0 < high

@@ -119,7 +119,7 @@ def test_impulses_and_weight_change_the_momentum() -> None:
 
 def test_friction_is_its_coefficient_times_the_weight_until_the_block_sticks() -> None:
     run = braked_block(mass=3.0, speed=2.0, friction=0.3)
-    force = run.forces[:, 0]
+    force = run.force[:, 0]
     stop = 2.0 / (0.3 * GRAVITY)
     assert force[1:, 0] == pytest.approx(3.0 * GRAVITY, rel=1e-9)
     assert force[1:][run.time[1:] < stop, 1] == pytest.approx(-0.3 * 3.0 * GRAVITY, rel=1e-9)
@@ -131,20 +131,20 @@ def test_friction_is_its_coefficient_times_the_weight_until_the_block_sticks() -
 
 def test_constraint_forces_exist_where_nothing_is_hit() -> None:
     run = driven_oscillator()
-    assert np.isnan(run.constraint_forces[0])
-    assert run.constraint_forces[1:] == pytest.approx(7.0)
+    assert np.isnan(run.constraint_force[0])
+    assert run.constraint_force[1:] == pytest.approx(7.0)
     state = np.array([[OPEN, OPEN], [STICK, OPEN], [STICK, IMPACT], [STICK, OPEN]])
     for other in (run_of_states(state), logged_by_number(run_of_states(state))):
         samples = {name: getattr(other.samples, name) for name in type(other.samples).__dataclass_fields__}
         samples["constraint_impulse"] = np.ones((4, 1))
         layout = Layout(("q",), ("v",), other.layout.contacts, 1, ("hinge",))
         hinged = Run(layout, type(other.samples)(**samples))
-        np.testing.assert_array_equal(hinged.constraint_forces[:, 0], [np.nan, 2.0, np.nan, 2.0])
+        np.testing.assert_array_equal(hinged.constraint_force[:, 0], [np.nan, 2.0, np.nan, 2.0])
 
 
 def test_two_samples_at_the_same_time_have_no_force() -> None:
     run = run_of_states(np.full((4, 1), STICK), time=np.array([0.0, 1.0, 1.0, 2.0]))
-    force = run.forces[:, 0, 0]
+    force = run.force[:, 0, 0]
     assert np.isnan(force[2])
     assert force[3] == run.impulse[3, 0, 0]
 

@@ -55,7 +55,7 @@ def test_empty_samples_fit_their_layout() -> None:
     run = Run(layout, Samples.empty(layout))
     assert len(run) == 0
     assert run.impulse.shape == (0, 1, 3)
-    assert run.forces.shape == (0, 1, 3)
+    assert run.force.shape == (0, 1, 3)
     assert run.events() == []
     assert run.ledger.closes()
     assert "0 samples" in run.summary()

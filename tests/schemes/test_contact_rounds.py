@@ -327,7 +327,7 @@ def test_a_node_in_a_re_entrant_corner_is_held_by_both_sides():
     run = simulate(world, 1.0, QuasiStatic(0.25), progress=False)
     assert np.abs(corner_sides(world, run.position[-1])).max() < 1e-9
     assert run.about["audit"]["largest penetration"] < 1e-9
-    assert run.forces[-1][1, 0] > 0.0
+    assert run.force[-1][1, 0] > 0.0
 
 
 @pytest.mark.parametrize("energy", ["consistent", "gradient"])

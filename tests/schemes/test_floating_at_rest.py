@@ -38,7 +38,7 @@ def test_what_is_pressed_on_comes_to_rest_on_its_support(kind: type) -> None:
     run = simulate(world, 1.0, QuasiStatic(1.0), progress=False)
     top = world.positions(run.position[-1], "up")[:, 1].max()
     assert top == pytest.approx(2.0 - 2.0 * PRESSURE / 1000.0, abs=5e-4)
-    assert run.forces[-1, :, 0].sum() == pytest.approx(2.0 * PRESSURE, rel=1e-4)  # normals tilt a little
+    assert run.force[-1, :, 0].sum() == pytest.approx(2.0 * PRESSURE, rel=1e-4)  # normals tilt a little
     assert run.gap[-1].min() > -1e-9
 
 

@@ -165,7 +165,7 @@ def test_curved_blocks_do_not_overlap_with_the_partners_they_end_with(interface,
     fresh = world.pair(1.0, q, 0.0, q)
     tolerance = HardContact().tolerance * np.abs(q).max()
     assert fresh.gaps(q).min() > -tolerance
-    force = run.forces[-1][fresh.which, 0]
+    force = run.force[-1][fresh.which, 0]
     assert np.abs(fresh.gaps(q)[force > 0.0]).max() < tolerance
     assert run.about["audit"]["contact residual"] < HardContact().tolerance
 
@@ -198,7 +198,7 @@ def test_forces_at_the_end_of_a_curved_surface_lie_between_the_directions_on_bot
     k = sides[0].shape[1]
     assert forces[0] > 1.0
     assert forces[k] > 1.0
-    np.testing.assert_allclose(forces[0] + forces[k], patch.run.forces[-1][0, 0], rtol=1e-8)
+    np.testing.assert_allclose(forces[0] + forces[k], patch.run.force[-1][0, 0], rtol=1e-8)
     assert min(balanced(side)[0] for side in sides) > 1e-8
 
 

@@ -77,7 +77,7 @@ def test_joints_do_no_work_with_the_middle_step() -> None:
 def test_rod_force_is_that_of_the_pendulum() -> None:
     """S = 3 m g sin φ below the start: the impulses of the constraint give it (direction q has length 1)."""
     run = simulate(pendulum(), 0.4, Moreau(1e-3, projection=True))
-    force = run.constraint_forces[1:, 0]
+    force = run.constraint_force[1:, 0]
     depth = -0.5 * (run.position[1:, 1] + run.position[:-1, 1])
     np.testing.assert_allclose(force, -3 * G * depth, atol=0.15)
 
@@ -154,7 +154,7 @@ def test_a_guided_mass_is_moved_by_its_guide() -> None:
     )
     assert np.abs(run.ledger.numerical).max() < m * (a * omega) ** 2 * omega * h
     force = m * np.diff(run.velocity[:, 0]) / h
-    np.testing.assert_allclose(run.constraint_forces[1:, 0], force, atol=1e-9)
+    np.testing.assert_allclose(run.constraint_force[1:, 0], force, atol=1e-9)
 
 
 def test_a_pendulum_rebounds_from_a_wall_by_the_restitution() -> None:

@@ -216,8 +216,8 @@ def test_three_feet_share_their_dependent_friction_by_the_rule() -> None:
             system, 0.002, NestedProx(1e-4, friction=friction, max_rounds=200, max_iterations=2000)
         )
         assert np.abs(run.position[-1]).max() <= 1e-9
-        found[str(friction)] = run.forces[-1]
-        assert run.forces[-1, :, 1].sum() == pytest.approx(-10.0, abs=1e-3)
+        found[str(friction)] = run.force[-1]
+        assert run.force[-1, :, 1].sum() == pytest.approx(-10.0, abs=1e-3)
     np.testing.assert_allclose(found["functional-3"][:, 1], -10 / 3, atol=1e-3)
     np.testing.assert_allclose(found["prox"][:, 1], -10 / 3, atol=1e-3)
     weighted = found[str(FunctionalFriction(3, stiffness=(1.0, 1.0, 2.0)))][:, 1]
@@ -347,7 +347,7 @@ def test_contacts_without_friction_have_no_strategy() -> None:
     stops = [Contact("a", normal=[1.0]), Contact("b", normal=[1.0])]
     system = LinearSystem([1.0], force=[-5.0], contacts=stops)
     run = simulate(system, 0.01, NestedProx(1e-3, friction="functional-3"))
-    assert run.forces[-1].sum() == pytest.approx(5.0, abs=1e-3)
+    assert run.force[-1].sum() == pytest.approx(5.0, abs=1e-3)
     assert np.abs(run.position).max() <= 1e-9
 
 

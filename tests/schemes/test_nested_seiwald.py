@@ -107,9 +107,7 @@ def test_the_pseudo_inverse_chatters(methods) -> None:
     run, cured = methods["pinv-redistributed"]
     assert cured.flag_changes == 1
     assert cured.all_saturated == pytest.approx(0.0629, abs=1e-6)
-    first_clipped = run.time[
-        np.flatnonzero(np.abs(run.forces[1:, 0, 1] - run.forces[1:, 1, 1]) > 1e-3)[0] + 1
-    ]
+    first_clipped = run.time[np.flatnonzero(np.abs(run.force[1:, 0, 1] - run.force[1:, 1, 1]) > 1e-3)[0] + 1]
     assert first_clipped == pytest.approx(0.0572, abs=1e-6)  # F/2 = μ λ_NA at 57.08 ms
     free, _ = methods["pinv"]
     speed = np.abs(free.velocity[580:625, 0]).max()
@@ -122,10 +120,10 @@ def test_the_start_value_decides_the_forces_at_rest_and_not_those_of_sliding() -
     for start, rounds in ((None, 10), (((0.0, -500.0), (0.0, 500.0)), 12)):
         scheme = NestedProx(1e-4, start=start)
         system = rigid_block(BLOCK, load=(2.0, 0.0, 0.0))
-        resting.append(simulate(system, 0.01, scheme).forces[-1].ravel())
+        resting.append(simulate(system, 0.01, scheme).force[-1].ravel())
         assert iteration_history(system, scheme, 0.01).rounds[-1] == rounds
         moving = rigid_block(BLOCK, load=(2.0, 0.0, 0.0), velocity=(0.2, 0.0, 0.0))
-        sliding.append(simulate(moving, 0.01, scheme).forces[-1].ravel())
+        sliding.append(simulate(moving, 0.01, scheme).force[-1].ravel())
         history = scheme.iterations(system, scheme.init(system)).of("tangential", 1)[:, 1, 1] / 1e-4
         printed = [-0.6126, -0.6248, -0.6250] if start is None else [7.898, 7.236, 6.899]
         np.testing.assert_allclose(history[:3], printed, atol=5e-4)
@@ -142,7 +140,7 @@ def test_the_three_functionals_take_their_rounds_to_the_same_forces() -> None:
     for ansatz, rounds, allowed in ((1, 895, 1e-4 / (1 - 0.9931)), (2, 4, 1e-3), (3, 3, 1e-3)):
         scheme = thesis(f"functional-{ansatz}", max_rounds=5000)
         assert iteration_history(system, scheme, 3e-4).rounds.tolist() == [rounds] * 3
-        force = simulate(system, 3e-4, scheme).forces[-1]
+        force = simulate(system, 3e-4, scheme).force[-1]
         np.testing.assert_allclose(force[:, 1], -5.0, atol=allowed)
 
 
@@ -202,7 +200,7 @@ def test_the_forces_of_the_ramp_are_those_of_the_table(
     """The table of section 13, to 1e-3 N, and the closed forms of 15.1 and 15.2 at the middle of the step."""
     run, _ = methods["functional-3"]
     k = round(milliseconds * 10)
-    found = run.forces[k][:, ::-1].ravel()
+    found = run.force[k][:, ::-1].ravel()
     np.testing.assert_allclose(found, forces, atol=1e-3)
     system, scheme = rigid_block(BLOCK, load=RAMP), thesis("functional-3")
     assert iteration_history(system, scheme, milliseconds / 1e3).case[-1] == case
@@ -213,7 +211,7 @@ def test_the_forces_of_the_ramp_are_those_of_the_table(
 def test_prox_iteration_and_functional_choose_the_same_forces(methods) -> None:
     """E9: curves c and d coincide (2.3e-4 N), only 4d-i occurs while sticking, d takes a third of the iterations."""
     one, two = methods["prox"][0], methods["functional-3"][0]
-    assert np.abs(one.forces[1:] - two.forces[1:]).max() <= 2.4e-4
+    assert np.abs(one.force[1:] - two.force[1:]).max() <= 2.4e-4
     assert np.abs(one.position - two.position).max() <= 2e-11
     system = rigid_block(BLOCK, load=RAMP)
     prox, functional = (iteration_history(system, thesis(name), 0.1) for name in ("prox", "functional-3"))
@@ -249,9 +247,9 @@ def test_the_halves_share_like_springs(halves) -> None:
     while_sticking = (run.time > 1e-3) & (run.time < 62.5e-3)
     push = 250.0 * (run.time - 0.5e-6)
     expected = Halves(BLOCK, HIGH).quasi_static_friction(push)
-    distance = np.abs(run.forces[:, :, 1] - expected)[while_sticking]
+    distance = np.abs(run.force[:, :, 1] - expected)[while_sticking]
     assert np.median(distance) <= 0.01
-    at_10 = run.forces[np.abs(run.time - 0.04) < 2e-5, :, 1].mean(axis=0)
+    at_10 = run.force[np.abs(run.time - 0.04) < 2e-5, :, 1].mean(axis=0)
     np.testing.assert_allclose(at_10, [-1.637, -8.348], atol=2e-3)
 
 
@@ -272,7 +270,7 @@ def test_the_stiff_limit_is_not_unique(stiffness: float, turning: float, force_a
     run = simulate(system, 0.03, NestedProx(2e-6), every=1000)
     expected = Halves(BLOCK, coupling).quasi_static_friction(4.9)[0]
     assert expected == pytest.approx(force_a, abs=5e-4 * 4.9)
-    assert run.forces[-1, 0, 1] == pytest.approx(expected, abs=(5e-4 if turning == 5e7 else 1e-4) * 4.9)
+    assert run.force[-1, 0, 1] == pytest.approx(expected, abs=(5e-4 if turning == 5e7 else 1e-4) * 4.9)
 
 
 def test_shares_by_stiffness_give_one_body_the_friction_of_the_halves() -> None:
@@ -281,7 +279,7 @@ def test_shares_by_stiffness_give_one_body_the_friction_of_the_halves() -> None:
     pair = halves.locked_in_friction
     run, _ = ramped(thesis(FunctionalFriction(3, stiffness=halves.foot_stiffnesses, preload=(pair, -pair))))
     push = 250.0 * (run.time[1:] - 0.5e-4)
-    np.testing.assert_allclose(run.forces[1:, :, 1], halves.quasi_static_friction(push), atol=1e-3)
+    np.testing.assert_allclose(run.force[1:, :, 1], halves.quasi_static_friction(push), atol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -326,11 +324,11 @@ def test_one_foot_lifts_off(friction: str) -> None:
     for mode, opened in (("thesis", 364.5), ("step-safe", 321.5)):
         run = runs[mode]
         push = 1e4 * (run.time - 0.5e-4)
-        unloaded = push[np.flatnonzero(run.forces[1:, 0, 0] == 0.0)[0] + 1]
+        unloaded = push[np.flatnonzero(run.force[1:, 0, 0] == 0.0)[0] + 1]
         assert unloaded == pytest.approx(BLOCK.tipping_force, abs=1.0)  # the push of one step
         assert push[np.flatnonzero(run.state[1:, 0] == 0)[0] + 1] == pytest.approx(opened, abs=1.0)
-        assert run.forces[-1, 0].tolist() == [0.0, 0.0]
-        assert run.forces[-1, 1, 1] == pytest.approx(-0.1 * run.forces[-1, 1, 0])
+        assert run.force[-1, 0].tolist() == [0.0, 0.0]
+        assert run.force[-1, 1, 1] == pytest.approx(-0.1 * run.force[-1, 1, 0])
         assert run.position[-1, 2] < -1e-4
 
 

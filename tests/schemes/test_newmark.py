@@ -36,7 +36,7 @@ def test_forces_of_constraints_are_those_of_the_pendulum() -> None:
         run = simulate(rod(), 1.0, GeneralisedAlpha(h, 0.5))
         tension = -np.sum(run.velocity**2, axis=1) + G * run.position[:, 1]
         mean = 0.5 * (tension[1:] + tension[:-1])
-        errors.append(np.abs(run.constraint_forces[1:, 0] - mean)[10:].max())
+        errors.append(np.abs(run.constraint_force[1:, 0] - mean)[10:].max())
     assert errors[1] < 0.35 * errors[0]
 
 

@@ -199,7 +199,7 @@ def fit_pressure(bearing: Bearing, world: Continuum, fit: Run) -> np.ndarray:
     """(k,) [N/m²] at the nodes that carry the forces of a press fit."""
     from klapper.continuum import contact_pressure
 
-    return contact_pressure(world, fit.position[-1], fit.forces[-1])[bearing.interface.secondary].pressure
+    return contact_pressure(world, fit.position[-1], fit.force[-1])[bearing.interface.secondary].pressure
 
 
 def oscillation(balance: Balance) -> float:
@@ -210,7 +210,7 @@ def oscillation(balance: Balance) -> float:
 def _equilibrium_check(bearing: Bearing, fit: Run) -> Check:
     """What the clamp and the node of the shaft carry has no resultant."""
     count = len(bearing.bodies[-1].mesh.surface_nodes("outer"))
-    force = fit.constraint_forces[-1]
+    force = fit.constraint_force[-1]
     clamp, node = force[: 2 * count].reshape(-1, 2), np.array([0.0, force[2 * count]])
     return Check(
         "resultant of all supports after the press fit, over what they carry",

@@ -100,7 +100,7 @@ class Computed:
     @cached_property
     def forces(self) -> np.ndarray:
         """(s, 4) [N]: λ_TA, λ_NA, λ_TB, λ_NB."""
-        return self.run.forces[:, :, ::-1].reshape(len(self.run), 4)
+        return self.run.force[:, :, ::-1].reshape(len(self.run), 4)
 
     def forces_at(self, push: float) -> np.ndarray:
         """Forces (4,) [N] at a push [N] of the ramp, interpolated; nan if it is not reached."""

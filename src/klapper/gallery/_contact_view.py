@@ -153,7 +153,7 @@ def draw_contact_forces(figure: Figure, *, run: Run) -> None:
     """Sum of the normal contact forces, of friction against them, and how many nodes carry them."""
     figure.set_size_inches(6.4, 4.4)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
-    time, force = run.time[1:], run.forces[1:]
+    time, force = run.time[1:], run.force[1:]
     above.plot(time, force[:, :, 0].sum(axis=1), color=KINETIC, label="normal")
     if force.shape[2] > 1:
         above.plot(time, force[:, :, 1].sum(axis=1), color=FRICTION, label="friction")
@@ -169,7 +169,7 @@ def draw_pressures(figure: Figure, *, world: Continuum, run: Run, body: str, sur
 
     moments = [
         contact_pressure(world, q, force)[body, surface]
-        for q, force in zip(run.position[1:], run.forces[1:], strict=True)
+        for q, force in zip(run.position[1:], run.force[1:], strict=True)
     ]
     mesh = next(each.mesh for each in world.bodies if each.name == body)
     places = mesh.nodes[moments[0].nodes] - mesh.nodes.mean(axis=0)

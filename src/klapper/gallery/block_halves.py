@@ -134,7 +134,7 @@ def block_halves(
             "max_kinetic_energy_of_long_implicit_steps": float(calm.samples.energy[:, 0].max()),
             "energy_change_explicit": change["midpoint"],
             "energy_change_implicit": change["implicit"],
-            "residual_friction_pair": starts["relaxed"].forces[-1, :, 1],
+            "residual_friction_pair": starts["relaxed"].force[-1, :, 1],
             "measured_shares": shares,
         },
         units={
@@ -248,7 +248,7 @@ def _measured_shares(block: "FootedBlock", stiffness: float) -> list[float]:
         duration = 20.0 * np.pi / slow
         system = split_block(rough, coupling, load=_SmoothPush(push, duration))
         run = simulate(system, 1.5 * duration, NestedProx(0.2 * free.critical_step), every=10, progress=False)
-        force = run.forces[1:, 0, 1]
+        force = run.force[1:, 0, 1]
         found.append(float(force[0] - force[-1]) / push)
     return found
 

@@ -42,7 +42,7 @@ def coupled_sliders(
     damped = CoupledSliders(mass, stiffness, damping=2.0 * np.sqrt(mass * stiffness), friction=mu)
     force, period = push * free.limit, 2.0 * np.pi * np.sqrt(mass / stiffness)
     slow, sudden = _slow(damped, force, period), _sudden(free, force, period)
-    ends = {"slow": slow.forces[-1, :, -1], "sudden": sudden.forces[-1, :, -1]}
+    ends = {"slow": slow.force[-1, :, -1], "sudden": sudden.force[-1, :, -1]}
     strong = sliding_push * free.limit
     slide = _slide(free, strong)
     exact = np.column_stack(free.sliding_motion(strong, slide.time))
@@ -168,7 +168,7 @@ def _draw_shares(
         figure.subplots(1, 2, sharey=True), (slow, sudden), ("slow", "sudden"), expected, strict=True
     ):
         for mass, colour in enumerate(("C0", "C1")):
-            friction = run.forces[1:, mass, -1] / pair.limit
+            friction = run.force[1:, mass, -1] / pair.limit
             axes.plot(run.time[1:] / period, friction, color=colour, label=f"$\\lambda_{{T{'AB'[mass]}}}$")
             axes.axhline(ends[mass] / pair.limit, color="k", linestyle=":", linewidth=1.2)
         axes.set(xlabel=r"time / $2\pi\sqrt{m/c}$", title=f"{title} push")

@@ -134,7 +134,7 @@ def _period(time: np.ndarray, angle: np.ndarray) -> float | None:
 def _hinge_forces(door: Door, run: "Run", hinge: str) -> np.ndarray:
     """Force (s, 3) [N] of a hinge on the door: down across the axis, horizontal, along the axis."""
     names = [run.layout.constraints.index(f"{hinge} hinge {axis}") for axis in "xyz"]
-    return run.constraint_forces[:, names] @ door.frame
+    return run.constraint_force[:, names] @ door.frame
 
 
 def _numbers(door: Door, motions: Motions) -> tuple[dict[str, Any], dict[str, str]]:

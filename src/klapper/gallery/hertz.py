@@ -73,7 +73,7 @@ class Cylinders:
     @cached_property
     def load(self) -> float:
         """P [N/m] on the whole cylinder, measured."""
-        return 2.0 * float(self.run.forces[-1][:, 0].sum())
+        return 2.0 * float(self.run.force[-1][:, 0].sum())
 
     @property
     def half_width(self) -> float:
@@ -139,7 +139,7 @@ class Cylinders:
     def pressure(self) -> "SurfacePressure":
         from klapper.continuum import contact_pressure
 
-        return contact_pressure(self.world, self.run.position[-1], self.run.forces[-1])["cylinder", "bottom"]
+        return contact_pressure(self.world, self.run.position[-1], self.run.force[-1])["cylinder", "bottom"]
 
     @property
     def error(self) -> float:

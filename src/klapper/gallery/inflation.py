@@ -105,7 +105,7 @@ class Inflation:
     def contact(self) -> "SurfacePressure":
         from klapper.continuum import contact_pressure
 
-        return contact_pressure(self.world, self.run.position[-1], self.run.forces[-1])["balloon", "outer"]
+        return contact_pressure(self.world, self.run.position[-1], self.run.force[-1])["balloon", "outer"]
 
     @cached_property
     def outline(self) -> np.ndarray:
@@ -145,7 +145,7 @@ class Inflation:
     @cached_property
     def closed(self) -> np.ndarray:
         """Numbers (c,) of the contacts that carry a force, from left to right."""
-        force = self.run.forces[-1][:, 0]
+        force = self.run.force[-1][:, 0]
         closed = np.flatnonzero(force > 1e-9 * force.max())
         return closed[np.argsort(self._places(closed)[:, 0])]
 
@@ -168,19 +168,19 @@ class Inflation:
     @property
     def spread(self) -> float:
         """Of the forces of neighbouring contacts."""
-        force = self.run.forces[-1][self.closed, 0]
+        force = self.run.force[-1][self.closed, 0]
         return float(np.sqrt(np.mean(np.diff(force) ** 2)) / np.mean(force))
 
     def push(self, body: str) -> np.ndarray:
         """Forces (n, 2) [N/m] of the contacts on the nodes of a body."""
-        force = self.run.forces[-1][:, 0]
+        force = self.run.force[-1][:, 0]
         every = self.world.directions(1.0, self.run.position[-1], np.arange(len(force))).normal
         return self.world.positions(every @ force, body)
 
     @property
     def overlap(self) -> float:
         """Largest overlap [m] of a contact with the partner that is now its nearest."""
-        count = len(self.run.forces[-1])
+        count = len(self.run.force[-1])
         gaps = self.world.gaps(1.0, self.run.position[-1], np.arange(count))
         return -float(min(np.nanmin(gaps), 0.0))
 
@@ -258,7 +258,7 @@ def inflation(
 
 
 def _checks(model: Inflation, single: Inflation) -> list[Check]:
-    force, held = model.run.forces[-1][:, 0], model.run.constraint_forces[-1]
+    force, held = model.run.force[-1][:, 0], model.run.constraint_force[-1]
     up = float(model.push("balloon")[:, 1].sum())
     ground = held[1 : 2 * (model.cells[0] + 1) : 2].sum()
     checks = [
@@ -361,7 +361,7 @@ def _draw_forces(figure: "Figure", *, models: dict[Between, Inflation]) -> None:
 
     axes = figure.subplots()
     for (kind, model), colour, mark in zip(models.items(), (BLUE, ORANGE), "os", strict=False):
-        force = model.run.forces[-1][model.closed, 0]
+        force = model.run.force[-1][model.closed, 0]
         axes.plot(model.places[:, 0], force, "-", marker=mark, markersize=4, color=colour, label=WORDS[kind])
     axes.set(xlabel="x / m", ylabel="force of a contact / (N/m)", ylim=(0.0, None))
     axes.legend()

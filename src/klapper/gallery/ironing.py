@@ -90,7 +90,7 @@ class Ironing:
     def _of_supports(self, body: str) -> np.ndarray:
         """Sum (s, 2) [N/m] of the forces along x and y that hold a body; none at the start."""
         names = self.run.layout.constraints
-        forces = self.run.constraint_forces
+        forces = self.run.constraint_force
         columns = [
             [k for k, name in enumerate(names) if name.startswith(body) and name.endswith(a)] for a in "xy"
         ]
@@ -106,7 +106,7 @@ class Ironing:
     def pressure(self, sample: int) -> "SurfacePressure":
         from klapper.continuum import contact_pressure
 
-        found = contact_pressure(self.world, self.run.position[sample], self.run.forces[sample])
+        found = contact_pressure(self.world, self.run.position[sample], self.run.force[sample])
         return found["iron", "bottom"]
 
 
@@ -157,7 +157,7 @@ def ironing(
 
 def _checks(model: Ironing) -> list[Check]:
     run, ledger = model.run, model.run.ledger.balance
-    force = run.forces[1:]
+    force = run.force[1:]
     size = np.abs(model.drawn).max()
     tangential = force[..., 1] if force.shape[2] > 1 else 0.0 * force[..., 0]
     checks = [

@@ -183,7 +183,7 @@ class Patch:
     def pressure(self) -> "SurfacePressure":
         from klapper.continuum import contact_pressure
 
-        return contact_pressure(self.world, self.run.position[-1], self.run.forces[-1])["up", "bottom"]
+        return contact_pressure(self.world, self.run.position[-1], self.run.force[-1])["up", "bottom"]
 
 
 def _bent(nodes: np.ndarray, shape: Shape, share: np.ndarray) -> np.ndarray:

@@ -184,7 +184,7 @@ def _forces(
 
     system = rigid_block(block, load=(push, 0.0, 0.0), velocity=(velocity, 0.0, 0.0))
     run = simulate(system, SETTLED * step, _scheme(step, start), progress=False)
-    return run.forces[-1]
+    return run.force[-1]
 
 
 def _log(block: "FootedBlock", push: float, step: float, start: tuple[float, float]) -> "IterationLog":

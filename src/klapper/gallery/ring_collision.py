@@ -92,7 +92,7 @@ def ring_collision(
             "friction_work": balance.friction[-1],
             "contact_begins": when[0],
             "contact_ends": when[-1],
-            "highest_force": run.forces[1:, :, 0].sum(axis=1).max(),
+            "highest_force": run.force[1:, :, 0].sum(axis=1).max(),
             "spin_one": spins[0],
             "spin_two": spins[1],
             "energy": balance.energy[0],

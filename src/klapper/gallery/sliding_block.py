@@ -208,7 +208,7 @@ def _checks(model: OnSlope) -> list[Check]:
         ]
     time = model.run.time
     along = model.momentum[:, 0] + model.friction * model.momentum[:, 1]
-    force = model.run.forces[1:]
+    force = model.run.force[1:]
     pressed = force[..., 0] > 0.0
     return [
         Check(

@@ -48,7 +48,7 @@ def dataset(run: Run) -> xarray.Dataset:
     }
     variables["force"] = (
         ("time", "contact", "direction"),
-        run.forces,
+        run.force,
         _attributes(
             "N", "mean contact force since the previous sample; nan where the contact was hit since then"
         ),

@@ -137,12 +137,12 @@ class Run:
         return self.samples.state
 
     @cached_property
-    def forces(self) -> np.ndarray:
+    def force(self) -> np.ndarray:
         """(s, m, 1+tangential) N, mean since the previous sample; nan where the contact was hit since then."""
         return mean_force(self.impulse, self.time, self.state == IMPACT)
 
     @cached_property
-    def constraint_forces(self) -> np.ndarray:
+    def constraint_force(self) -> np.ndarray:
         """(s, p) N, mean since the previous sample; nan where any contact was hit since then."""
         hit = np.any(self.state == IMPACT, axis=1)
         if self.samples.loaded is not None:

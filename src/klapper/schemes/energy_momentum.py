@@ -56,7 +56,7 @@ class Multipliers:
     >>> from klapper.simulate import simulate
     >>> hung = LinearSystem([1.0], force=[-10.0], constraints=[Constraint("rope", [1.0])])
     >>> run = simulate(hung, 0.1, EnergyMomentum(0.05, enforcement=Multipliers()))
-    >>> run.constraint_forces[-1].round(9)
+    >>> run.constraint_force[-1].round(9)
     array([10.])
     """
 

@@ -78,7 +78,7 @@ class PseudoInverseFriction:
     >>> from klapper.simulate import simulate
     >>> block = rigid_block(FootedBlock(0.2, 0.1, 16.0, friction=(0.5, 0.5)), load=Constant([10.0, 0.0, 0.0]))
     >>> run = simulate(block, 0.002, NestedProx(1e-3, friction=PseudoInverseFriction(), compiled=False))
-    >>> run.forces[-1, :, 1].round(6)
+    >>> run.force[-1, :, 1].round(6)
     array([-5., -5.])
     """
 
@@ -123,7 +123,7 @@ class FunctionalFriction:
     >>> from klapper.simulate import simulate
     >>> block = rigid_block(FootedBlock(0.2, 0.1, 16.0, friction=(0.5, 0.5)), load=Constant([10.0, 0.0, 0.0]))
     >>> scheme = NestedProx(1e-3, friction=FunctionalFriction(stiffness=(1.0, 3.0)), compiled=False)
-    >>> simulate(block, 0.002, scheme).forces[-1, :, 1].round(6)
+    >>> simulate(block, 0.002, scheme).force[-1, :, 1].round(6)
     array([-2.5, -7.5])
     """
 

@@ -61,7 +61,7 @@ class NestedProx(EqualSteps):
     >>> from klapper.simulate import simulate
     >>> block = rigid_block(FootedBlock(0.2, 0.1, 16.0, friction=(0.5, 0.5)), load=Constant([10.0, 0.0, 0.0]))
     >>> run = simulate(block, 0.002, NestedProx(1e-3, friction="functional-3", compiled=False))
-    >>> run.forces[-1, :, 1].round(6), run.forces[-1, :, 0].sum().round(6)  # 16 kg · 9.81 m/s²
+    >>> run.force[-1, :, 1].round(6), run.force[-1, :, 0].sum().round(6)  # 16 kg · 9.81 m/s²
     (array([-5., -5.]), np.float64(156.96))
     """
 

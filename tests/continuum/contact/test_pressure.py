@@ -46,7 +46,7 @@ def pressed(interface, element: str = "quad4", thickness: float = 1.0, cells=((3
 def test_mortar_pressure_is_the_stress_that_is_transmitted(dual: bool, thickness: float) -> None:
     interface = Mortar(secondary=("up", "bottom"), primary=("low", "top"), dual=dual)
     world, run = pressed(interface, thickness=thickness)
-    found = contact_pressure(world, run.position[-1], run.forces[-1])["up", "bottom"]
+    found = contact_pressure(world, run.position[-1], run.force[-1])["up", "bottom"]
     np.testing.assert_allclose(found.pressure, LOAD, rtol=1e-9)  # confined: the area does not change
     np.testing.assert_allclose(found.arc, np.linspace(0.0, 1.0, 4), atol=1e-12)
     np.testing.assert_array_equal(found.shear, 0.0)
@@ -55,7 +55,7 @@ def test_mortar_pressure_is_the_stress_that_is_transmitted(dual: bool, thickness
 def test_pressures_of_single_nodes_carry_the_load() -> None:
     """Whatever the nodes carry, pressures times lengths add up to the load, but for the square of their slopes."""
     world, run = pressed(NodeToSegment(secondary=("up", "bottom"), primary=("low", "top")), thickness=0.5)
-    found = contact_pressure(world, run.position[-1], run.forces[-1])["up", "bottom"]
+    found = contact_pressure(world, run.position[-1], run.force[-1])["up", "bottom"]
     slope = np.diff(found.place[:, 1]) / np.diff(found.place[:, 0])
     assert np.trapezoid(found.pressure, found.arc) == pytest.approx(LOAD, rel=np.max(slope**2) + 1e-9)
 
@@ -87,7 +87,7 @@ def test_exchanged_sides_answer_alike_the_finer_the_mesh() -> None:
             run = simulate(world, 1.0, QuasiStatic(1.0), progress=False)
             names = run.layout.constraints
             held = [k for k, name in enumerate(names) if name.startswith("up") and name.endswith("y")]
-            forces.append(run.constraint_forces[-1][held].sum())
+            forces.append(run.constraint_force[-1][held].sum())
         differences.append(abs(forces[0] / forces[1] - 1.0))
     assert differences[0] < 0.05
     assert differences[1] < differences[0]
@@ -107,4 +107,4 @@ def test_nodes_follow_each_other_along_open_and_closed_surfaces() -> None:
 def test_forces_of_another_system_are_refused() -> None:
     world, run = pressed(Mortar(secondary=("up", "bottom"), primary=("low", "top")))
     with pytest.raises(InvalidModel, match="4 contacts"):
-        contact_pressure(world, run.position[-1], run.forces[-1][:2])
+        contact_pressure(world, run.position[-1], run.force[-1][:2])

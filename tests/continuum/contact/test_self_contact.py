@@ -52,7 +52,7 @@ def clap():
 
 def test_ends_of_an_open_ring_meet_and_do_not_pass(clap) -> None:
     world, run = clap
-    force = np.nan_to_num(run.forces[:, :, 0])
+    force = np.nan_to_num(run.force[:, :, 0])
     assert force.max() > 0.0
     assert force.min() >= -1e-9 * force.max()
     assert gaps(world, run).min() >= -1e-9
@@ -95,11 +95,11 @@ def pinched():
 
 def test_the_inside_of_a_ring_presses_against_itself(pinched) -> None:
     world, run = pinched
-    force = run.forces[-1][:, 0]
+    force = run.force[-1][:, 0]
     assert np.count_nonzero(force > 1e-9 * force.max()) >= 2
     assert force.min() >= -1e-9 * force.max()
     assert gaps(world, run).min() >= -1e-9
-    held = run.constraint_forces[-1]
+    held = run.constraint_force[-1]
     np.testing.assert_allclose(held[:2] + held[2:], 0.0, atol=1e-9 * np.abs(held).max())
 
 
@@ -122,12 +122,12 @@ def test_a_pinched_ring_is_the_half_ring_on_a_wall(pinched) -> None:
     )
     run = simulate(half, 1.0, QuasiStatic(0.25))
     whole = pinched[1]
-    force, place = run.forces[-1][:, 0], half.positions(run.position[-1], "half")
+    force, place = run.force[-1][:, 0], half.positions(run.position[-1], "half")
     facets = mesh.surface("top")
     along = place[facets[:, 1]] - place[facets[:, 0]]
     slope = np.abs(along[:, 1] / along[:, 0])
     lean = np.array([slope[(facets == node).any(axis=1)].max() for node in touching])
     small = force @ lean**2 / force.sum()
     assert small < 0.01
-    assert whole.forces[-1][:, 0].sum() == pytest.approx(force.sum(), rel=small)
-    assert whole.constraint_forces[-1][1] == pytest.approx(run.constraint_forces[-1][1], rel=small)
+    assert whole.force[-1][:, 0].sum() == pytest.approx(force.sum(), rel=small)
+    assert whole.constraint_force[-1][1] == pytest.approx(run.constraint_force[-1][1], rel=small)

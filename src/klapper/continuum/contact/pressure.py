@@ -62,7 +62,7 @@ def contact_pressure(
     """Contact pressures by (body, surface), for all surfaces whose nodes carry forces of an interface.
 
     ``position``  (n d,) coordinates, e.g. ``run.position[-1]``
-    ``force``     (m,) or (m, 1 + tangential) [N] of all contacts of the system, e.g. ``run.forces[-1]``
+    ``force``     (m,) or (m, 1 + tangential) [N] of all contacts of the system, e.g. ``run.force[-1]``
 
     With two passes both surfaces carry forces, and the pressure between them is the sum of both. Forces on walls have
     no surface here.
@@ -80,7 +80,7 @@ def contact_pressure(
     contacts = system.contacts
     if len(forces) != contacts.count:
         raise InvalidModel(
-            f"force has {len(forces)} rows; the system has {contacts.count} contacts, as in run.forces[-1]."
+            f"force has {len(forces)} rows; the system has {contacts.count} contacts, as in run.force[-1]."
         )
     place = np.asarray(position, dtype=float).reshape(-1, system.dimension)
     found: dict[tuple[str, str], SurfacePressure] = {}

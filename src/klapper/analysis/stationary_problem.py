@@ -195,20 +195,16 @@ def _require_size(system: LinearSystem) -> None:
 def _require_steady(system: LinearSystem) -> None:
     """Refuse loads, gaps, constraints and belts that change with time."""
     changing = [] if system.load.constant else ["the load"]
-    changing += [f"the gap of '{p.name}'" for p in system.contacts.parts if not _constant(p, "gap")]
-    changing += [
-        f"the belt of '{p.name}'" for p in system.contacts.parts if not _constant(p, "tangential_rate")
-    ]
-    changing += [f"constraint '{p.name}'" for p in system.constraint_parts if not _constant(p, "offset")]
+    parts = system.contacts.parts
+    normals = [parts[i] for i in np.flatnonzero(system.contacts.has_normal)]
+    changing += [f"the gap of '{p.name}'" for p in normals if not p.gap.constant]
+    changing += [f"the belt of '{p.name}'" for p in parts if not p.tangential_rate.constant]
+    changing += [f"constraint '{p.name}'" for p in system.constraint_parts if not p.offset.constant]
     if changing:
         raise InvalidModel(
             f"{changing[0]} changes with time, so that nothing rests; make it constant (a rotor: gravity=(0, 0)), or "
             f"give the time at which it is to be frozen."
         )
-
-
-def _constant(part: Any, name: str) -> bool:
-    return getattr(getattr(part, name, None), "constant", True)
 
 
 def _friction_of_belts(system: LinearSystem, sliding: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:

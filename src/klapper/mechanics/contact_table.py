@@ -142,10 +142,7 @@ class ContactList:
     @cached_property
     def affine(self) -> bool:
         """Whether every direction is constant and every gap is affine in q."""
-        return all(
-            not callable(part.tangents) and (not isinstance(part, Contact) or part.affine)
-            for part in self.parts
-        )
+        return all(part.straight for part in self.parts)
 
     @cached_property
     def _friction(self) -> tuple[Friction, ...]:

@@ -77,6 +77,11 @@ class Contact:
         return isinstance(self.gap, Signal) or not callable(self.gap)
 
     @property
+    def straight(self) -> bool:
+        """Whether none of its directions changes."""
+        return self.affine and not callable(self.tangents)
+
+    @property
     def has_friction(self) -> bool:
         return not (isinstance(self.friction, Coulomb) and self.friction.mu == 0.0)
 
@@ -126,6 +131,11 @@ class FrictionElement:
     def called(self) -> str:
         return f"friction element '{self.name}'"
 
+    @property
+    def straight(self) -> bool:
+        """Whether none of its directions changes."""
+        return not callable(self.tangents)
+
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
@@ -172,6 +182,11 @@ class Constraint:
     def affine(self) -> bool:
         """Whether the residual is direction · q + offset(t)."""
         return isinstance(self.offset, Signal) or not callable(self.offset)
+
+    @property
+    def straight(self) -> bool:
+        """Whether its direction does not change."""
+        return self.affine
 
 
 def rate_of(part: Contact | FrictionElement, tangential: int, time: Any) -> np.ndarray:

@@ -100,7 +100,7 @@ class LinearSystem(System):
         self.contacts = ContactList(contacts, t, q)
         self.constraint_parts = constraint_list(constraints, t, q)
         for part in (*self.contacts.parts, *self.constraint_parts):
-            if callable(getattr(part, "tangents", None)) or not getattr(part, "affine", True):
+            if not part.straight:
                 raise InvalidModel(
                     f"{part.called} has directions that change; a linear system needs arrays. Use FunctionSystem."
                 )

@@ -101,9 +101,9 @@ def _springs(stiffness: Any, places: list[tuple[int, int]], cell: float, width: 
 def _stops(system: LinearSystem, places: list[tuple[int, int]], cell: float, width: float) -> list[Part]:
     """Stops of contacts that see one coordinate only, at their gap from the mass at rest."""
     parts = []
-    for number, contact in enumerate(system.contacts.parts):
-        normal = getattr(contact, "normal", None)
-        if normal is None or np.count_nonzero(normal) != 1:
+    for number in np.flatnonzero(system.contacts.has_normal):
+        contact, normal = system.contacts.parts[number], system.contacts.parts[number].normal
+        if np.count_nonzero(normal) != 1:
             continue
         i = int(np.flatnonzero(normal)[0])
         mass, axis = places[i]

@@ -28,7 +28,7 @@ class Tolerances:
 
 @dataclass(frozen=True, eq=False)
 class ActiveSets:
-    """Which contacts take part, as contact numbers in rising order, each array (k,).
+    """Which contacts take part: their numbers as integers (k,) in rising order.
 
     ``closed``          A_N3: g ≤ 0
     ``not_separating``  A_N2: of these, ġ ≤ 0

@@ -1,4 +1,4 @@
-"""The beam on one-sided supports, shaken below a stop: its state of rest, its linear answer, and simulations of both.
+"""The beam on one-sided supports, shaken below a stop: its rest, its linear answer, its motion with contact.
 
     (Bᵀ K B + i ω Bᵀ D B − ω² Bᵀ M B) ẑ = F Bᵀ r                             Waltersberger & Wauer (10), corrected
 

@@ -1,6 +1,6 @@
 """The disc in a rough wedge, which three examples share: its forces at rest and turning, in closed form.
 
-It locks itself and has a critical moment where
+It locks itself, and its moment is above the critical one, where
 
     tan φ > 1/μ,   φ = (π − α)/2                                 (5.15)
     |M| > M₀ = r f μ / (cos φ (1 + μ²))                          (5.16)

@@ -71,7 +71,7 @@ def measure(sizes: np.ndarray, main: int, speeds: int, few: int, repeats: int) -
 
 def _rotor(modes: int, centre: float | None) -> Any:
     beam = replace(ALUMINIUM.beam, centre=centre)
-    return beam.model(modes, damping_external=ALUMINIUM.drag, alpha2=ALUMINIUM.alpha2).rotor
+    return beam.model(modes, external_damping=ALUMINIUM.drag, material_damping=ALUMINIUM.alpha2).rotor
 
 
 def _both_clocks(work: Any) -> tuple[float, float]:

@@ -44,13 +44,13 @@ def jeffcott(first: float, second: float, *, internal: float = 0.0, external: fl
 def delaminated(split: float, modes: int = 16, drag: float = 1.0, alpha2: float = 0.0) -> DelaminatedModel:
     """Waltersberger Ex. 5.12 (L₂ = 0.1) and 5.13 (0.6)."""
     shaft = DelaminatedBeam(1.0, split, 0.01, 0.01, 0.0075, 210e9, 7500.0)
-    return shaft.model(modes, damping_external=drag, alpha2=alpha2)
+    return shaft.model(modes, external_damping=drag, material_damping=alpha2)
 
 
 def aluminium(modes: int = 16, drag: float = 1.0) -> DelaminatedModel:
     """Waltersberger Ex. 5.14, L₂ = 1.6."""
     shaft = DelaminatedBeam(3.0, 1.6, 0.045, 0.04, 0.036, 69e9, 2800.0)
-    return shaft.model(modes, damping_external=drag, alpha2=1e-5)
+    return shaft.model(modes, external_damping=drag, material_damping=1e-5)
 
 
 def intact(modes: int = 4) -> Rotor:

@@ -223,7 +223,7 @@ def test_a_map_of_a_rotor_of_20_modes_takes_seconds(count: int) -> None:
     from klapper.analysis.rotor import unstable_bands
     from klapper.structures import DelaminatedBeam
 
-    rotor = DelaminatedBeam(1.0, 0.6, 0.01, 0.01, 0.0075, 210e9, 7500.0).model(20, damping_external=1.0).rotor
+    rotor = DelaminatedBeam(1.0, 0.6, 0.01, 0.01, 0.0075, 210e9, 7500.0).model(20, external_damping=1.0).rotor
 
     def judge(speed: float, drag: float) -> tuple[object, object, object]:
         omega = 2 * np.pi * speed

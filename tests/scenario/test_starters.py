@@ -81,7 +81,7 @@ def frame() -> tuple[Any, Any, float]:
 
 def rotor() -> tuple[Any, Any, float]:
     laminate = structures.DelaminatedBeam(1.0, 0.6, 0.01, 0.01, 0.0075, 210e9, 7500.0)
-    return laminate.system(5.0, modes=8, damping_external=20.0, contacts=9), Moreau(2e-4), 0.2
+    return laminate.system(5.0, modes=8, external_damping=20.0, contacts=9), Moreau(2e-4), 0.2
 
 
 def elastic_bodies() -> tuple[Any, Any, float]:

@@ -16,7 +16,7 @@ TURN = 1.0 / SPEED
 def rattling():
     """Six modes and nine points of contact, in the middle of the motion that time stepping has reached in 12 s."""
     model = DelaminatedBeam(3.0, 1.6, 0.045, 0.04, 0.8 * 0.045, 69e9, 2800.0).model(
-        6, damping_external=1.0, alpha2=1e-5
+        6, external_damping=1.0, material_damping=1e-5
     )
     contacts = model.contacts(9)
     time, position, velocity = simulate(model.system(SPEED, contacts), 12.0, Moreau(2e-4), every=1000).final

@@ -19,13 +19,13 @@ def beam(**changes: float) -> DelaminatedBeam:
 def example_5_14(modes: int) -> DelaminatedModel:
     """Waltersberger Ex. 5.14 with the delamination of 1.6 m that its results belong to."""
     shaft = DelaminatedBeam(3.0, 1.6, 0.045, 0.04, 0.8 * 0.045, 69e9, 2800.0)
-    return shaft.model(modes, damping_external=1.0, alpha2=1e-5)
+    return shaft.model(modes, external_damping=1.0, material_damping=1e-5)
 
 
 @pytest.fixture(scope="module")
 def both() -> tuple[DelaminatedModel, DelaminatedModel]:
     made = [
-        beam(centre=0.45).model(16, damping_external=DRAG, alpha2=1e-5, method=method)
+        beam(centre=0.45).model(16, external_damping=DRAG, material_damping=1e-5, method=method)
         for method in ("semi-analytical", "fe")
     ]
     return made[0], made[1]
@@ -141,7 +141,7 @@ def test_full_elements_sag_like_a_simply_supported_beam() -> None:
 
 def test_at_rest_the_load_is_that_of_the_row_and_nothing_gyroscopic_acts() -> None:
     """Waltersberger Ex. 5.10: 10 N in the middle of beam 1; the load is that of the row."""
-    model = beam(width=0.02).model(11, plane="1-3", damping_external=0.5)
+    model = beam(width=0.02).model(11, plane="1-3", external_damping=0.5)
     push = model.row(1, 0.5, 1)
     system = model.system(0.0, gravity=(0.0, 0.0), force=Harmonic(10.0, 2 * np.pi * 22.8), row=push)
     np.testing.assert_allclose(system.load.value(0.0), 10.0 * push)
@@ -180,8 +180,8 @@ def test_six_modes_do_not_close_the_middle(clatter) -> None:
 
 
 def test_one_call_gives_the_system_of_model_and_contacts() -> None:
-    system = beam().system(5.0, damping_external=1.0, alpha2=1e-5, modes=8, contacts=5)
-    model = beam().model(8, damping_external=1.0, alpha2=1e-5)
+    system = beam().system(5.0, external_damping=1.0, material_damping=1e-5, modes=8, contacts=5)
+    model = beam().model(8, external_damping=1.0, material_damping=1e-5)
     other = model.system(5.0, model.contacts(5))
     assert system.contacts.count == 5
     q, v = np.random.default_rng(4).standard_normal((2, 8))

@@ -160,7 +160,7 @@ def _model(beam: "DelaminatedBeam", modes: int, damping: float, alpha2: float) -
     from klapper.mechanics import InvalidModel
 
     try:
-        return beam.model(modes, plane="1-3", damping_external=damping, alpha2=alpha2)
+        return beam.model(modes, plane="1-3", external_damping=damping, material_damping=alpha2)
     except InvalidModel as error:
         raise ParameterError(f"L2 cannot be {beam.delamination:g} m here: {error}") from error
 

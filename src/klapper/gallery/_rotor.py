@@ -87,7 +87,9 @@ class Shaft:
         from klapper.mechanics import InvalidModel
 
         try:
-            return self.beam.model(modes, method=method, damping_external=self.drag, alpha2=self.alpha2)
+            return self.beam.model(
+                modes, method=method, external_damping=self.drag, material_damping=self.alpha2
+            )
         except InvalidModel as error:
             raise ParameterError(f"L2 cannot be {self.split:g} m here: {error}") from error
 

@@ -12,7 +12,7 @@ from klapper.scenario.tables import Field, Table, needed
 from klapper.scenario.values import Choice, Either, Number, Several, Truth, Whole
 
 _BEAM = ("length", "delamination", "height", "width", "depth", "young", "density", "coupling", "centre")
-_MODEL = ("modes", "plane", "method", "damping_external", "alpha2")
+_MODEL = ("modes", "plane", "method", "external_damping", "material_damping")
 
 PARTS: Parts = {
     "contact": Table(
@@ -81,13 +81,13 @@ ROTOR = Kind(
         "modes": Field(Whole(at_least=1, at_most=400), "number of modes", default=16),
         "plane": Field(Choice(("both", "1-3", "2-3")), "planes of bending", default="both"),
         "method": Field(Choice(("semi-analytical", "fe")), "how modes are found", default="semi-analytical"),
-        "damping_external": Field(
+        "external_damping": Field(
             Either(FROM_ZERO, Several(FROM_ZERO, 4)),
             "external damping d_a, one or of each segment",
             "N s/m²",
             default=0.0,
         ),
-        "alpha2": Field(FROM_ZERO, "α₂ of material damping α₂ K", "s", default=0.0),
+        "material_damping": Field(FROM_ZERO, "α₂ of material damping α₂ K", "s", default=0.0),
         "position": Field(NUMBERS, "modal coordinates at the start, zero if not given", "kg^½ m"),
         "velocity": Field(NUMBERS, "modal velocities at the start, zero if not given", "kg^½ m/s"),
     },
@@ -105,7 +105,7 @@ ROTOR = Kind(
             "density": 7500.0,
             "speed": 5.0,
             "modes": 8,
-            "damping_external": 20.0,
+            "external_damping": 20.0,
         },
         "contact": {"count": 9},
         "scheme": {"kind": "moreau", "step_size": 2e-4},

@@ -124,22 +124,22 @@ class DelaminatedBeam:
         *,
         plane: Plane = "both",
         method: Method = "semi-analytical",
-        damping_external: Any = 0.0,
-        alpha2: float = 0.0,
+        external_damping: Any = 0.0,
+        material_damping: float = 0.0,
         elements: Sequence[int] | None = None,
     ) -> DelaminatedModel:
         """The beam in coordinates of its lowest ``modes``, sorted over both planes, or of one plane only.
 
-        ``damping_external``  d_a [N s/m²], one number or (4,), of each segment against the frame that stands still
-        ``alpha2``            α₂ [s] of material damping D_in = α₂ K_el, (5.124)
+        ``external_damping``  d_a [N s/m²], one number or (4,), of each segment against the frame that stands still
+        ``material_damping``  α₂ [s], D_in = α₂ K_el, (5.124)
         ``elements``          of each segment (4,) for ``method`` "fe", chosen for the modes if not given; there
                               ``modes`` None keeps all coordinates
         """
         modes = None if modes is None else whole(modes, "modes", 1)
-        drag = np.broadcast_to(finite(damping_external, "damping_external"), 4).copy()
+        drag = np.broadcast_to(finite(external_damping, "external_damping"), 4).copy()
         if drag.min() < 0.0:
             raise InvalidModel(
-                f"damping_external is {damping_external}; allowed are numbers from 0 on, in N s/m²."
+                f"external_damping is {external_damping}; allowed are numbers from 0 on, in N s/m²."
             )
         functions: ModeFunctions | ElementFunctions
         if method == "fe":
@@ -150,15 +150,15 @@ class DelaminatedBeam:
                 raise InvalidModel("modes is None; the semi-analytical method needs their number.")
             functions = natural = mode_functions(self.segments, modes, _planes(plane))
             rotor, hertz = _ritz_rotor(natural, drag.tolist()), natural.angular_frequencies / (2 * np.pi)
-        return DelaminatedModel(self, rotor.with_material_damping(alpha2), functions, hertz)
+        return DelaminatedModel(self, rotor.with_material_damping(material_damping), functions, hertz)
 
     def system(
         self,
         speed: float = 0.0,
         *,
         gravity: Any = GRAVITY,
-        damping_external: Any = 0.0,
-        alpha2: float = 0.0,
+        external_damping: Any = 0.0,
+        material_damping: float = 0.0,
         modes: int | None = 16,
         contacts: int = 39,
         plane: Plane = "both",
@@ -168,7 +168,13 @@ class DelaminatedBeam:
 
         For other weights, friction, forces and starts, take :meth:`model`.
         """
-        made = self.model(modes, plane=plane, method=method, damping_external=damping_external, alpha2=alpha2)
+        made = self.model(
+            modes,
+            plane=plane,
+            method=method,
+            external_damping=external_damping,
+            material_damping=material_damping,
+        )
         return made.system(speed, made.contacts(contacts), gravity=gravity)
 
 

@@ -36,7 +36,7 @@ class Pipe:
     ``mass_pipe``          m [kg/m], of the empty pipe; ``mass_fluid`` M_f [kg/m], of the fluid in it
     ``supports``           as of :class:`~klapper.structures.Beam`; the inlet must be held, the outlet may be free
     ``tension``            T [N], constant along the pipe, less the force of an internal pressure on its area
-    ``damping``            d [N s/m²], against the surroundings; ``alpha2`` [s] of material damping α₂ K_el
+    ``damping``            d [N s/m²], against the surroundings; ``material_damping`` α₂ [s], α₂ K_el
     ``elements``           their number, or the coordinates of their ends [m]; of ``degree`` 3 or more
     ``name``               of the structure
 
@@ -57,7 +57,7 @@ class Pipe:
         supports: Mapping[float, str],
         tension: float = 0.0,
         damping: float = 0.0,
-        alpha2: float = 0.0,
+        material_damping: float = 0.0,
         elements: Any = 20,
         degree: int = 3,
         name: str = "pipe",
@@ -67,7 +67,7 @@ class Pipe:
         self.mass_fluid = number(mass_fluid, "mass_fluid", "numbers from 0 on, in kg/m", at_least=0.0)
         self.tension = number(tension, "tension", "finite numbers, in N")
         drag = number(damping, "damping", "numbers from 0 on, in N s/m²", at_least=0.0)
-        material = number(alpha2, "alpha2", "numbers from 0 on, in s", at_least=0.0)
+        material = number(material_damping, "material_damping", "numbers from 0 on, in s", at_least=0.0)
         beam = Beam(
             length,
             Material(stiffness, mass_pipe + self.mass_fluid),

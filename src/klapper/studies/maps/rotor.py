@@ -33,7 +33,7 @@ def shaft(split: float, centre: float | None = None) -> DelaminatedBeam:
 @lru_cache(maxsize=256)
 def model(split: float, centre: float | None = None, modes: int = MODES) -> DelaminatedModel:
     """The shaft in its lowest modes, by finite elements; kept, since neighbours on a map share it."""
-    return shaft(split, centre).model(modes, method="fe", damping_external=DRAG, alpha2=ALPHA2)
+    return shaft(split, centre).model(modes, method="fe", external_damping=DRAG, material_damping=ALPHA2)
 
 
 def clatter(speed: float, split: float, centre: float | None = None, modes: int = MODES) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from klapper.mechanics.contacts import Contact
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.picture import Picture
 from klapper.mechanics.signals import Signal, as_signal
-from klapper.mechanics.system import Directions, State, System, Tangents, check_start
+from klapper.mechanics.system import Directions, ForceTangents, State, System, check_start
 
 Start = Literal["static", "static of turning springs", "relaxed"]
 NAMES = ("x", "y", "angle")
@@ -97,7 +97,7 @@ class FootedSystem(System):
             total -= rows.T @ (springs * stretch + dampers * (rows @ v))
         return total
 
-    def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> Tangents:
+    def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> ForceTangents:
         n, form = len(q), self.form
         by_position, by_velocity, by_time = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n)
         push, rate = self.load.value(t), self.load.rate(t)
@@ -115,7 +115,7 @@ class FootedSystem(System):
                 bend[:2] = sign * np.array(_turned(q[angle], place))
                 by_position[angle, angle] -= bend @ pull
                 by_position[:, angle] -= rows.T @ (dampers * bend) * v[angle]
-        return Tangents(by_position, by_velocity, by_time, complete=True)
+        return ForceTangents(by_position, by_velocity, by_time, complete=True)
 
     def gaps(self, t: float, q: np.ndarray, which: np.ndarray) -> np.ndarray:
         return np.array([self._gap(int(i), t, q) for i in which], dtype=float)

@@ -28,7 +28,15 @@ from klapper.counting import counted
 from klapper.mechanics.friction import Coulomb
 from klapper.mechanics.picture import Picture
 from klapper.mechanics.rigid_form import RigidForm
-from klapper.mechanics.system import Directions, Matrix, State, System, Tangents, check_start, difference_step
+from klapper.mechanics.system import (
+    Directions,
+    ForceTangents,
+    Matrix,
+    State,
+    System,
+    check_start,
+    difference_step,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +145,7 @@ class RigidSystem(System):
         force[rows] = -cross(v[rows], self.parts.inertia[turning] * v[rows])
         return force
 
-    def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> Tangents:
+    def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> ForceTangents:
         """Of springs and dampers; of elastic forces the symmetric part of ∂f/∂q B."""
         parts, complete = self.parts, not self.parts.gyroscopic
         by_position: Any = None
@@ -149,7 +157,7 @@ class RigidSystem(System):
             if parts.torsion.count:
                 position, velocity = parts.torsion.tangents(poses)
                 by_position, by_velocity = _sum(by_position, position), _sum(by_velocity, velocity)
-        return Tangents(by_position, by_velocity, complete=complete)
+        return ForceTangents(by_position, by_velocity, complete=complete)
 
     def advance(self, q: np.ndarray, displacement: np.ndarray) -> np.ndarray:
         return self._layout.advance(q, displacement)

@@ -30,7 +30,7 @@ from klapper.continuum.walls import Wall, WallContacts
 from klapper.mechanics.arguments import finite, number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.picture import Picture
-from klapper.mechanics.system import Directions, State, System, Tangents, check_geometry
+from klapper.mechanics.system import Directions, ForceTangents, State, System, check_geometry
 
 
 class ForceBetween(NamedTuple):
@@ -162,10 +162,10 @@ class Continuum(System):
         pulls = [solid.pull(self.positions(q, solid.name), stiffness=True) for solid in self.bodies]
         return self._pattern.matrix([*(_matrix(pull) for pull in pulls), *self._loads.no_slopes()])
 
-    def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> Tangents:
+    def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> ForceTangents:
         pulls = [solid.pull(self.positions(q, solid.name), stiffness=True) for solid in self.bodies]
         parts = [*(-_matrix(pull) for pull in pulls), *self._loads.slopes(t, q)]
-        return Tangents(self._pattern.matrix(parts), None, self._loads.rate(t, q), complete=True)
+        return ForceTangents(self._pattern.matrix(parts), None, self._loads.rate(t, q), complete=True)
 
     def force_between(
         self, t: float, before: np.ndarray, after: np.ndarray, *, slope: bool = False, exact: bool = True

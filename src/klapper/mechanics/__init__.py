@@ -18,7 +18,7 @@ from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.picture import Part, Picture
 from klapper.mechanics.signals import Constant, FunctionOfTime, Harmonic, Ramp, Signal
 from klapper.mechanics.smooth_friction import ArctanFriction, PowerFriction, SaturatedFriction, StickElement
-from klapper.mechanics.system import Directions, State, System, Tangents
+from klapper.mechanics.system import Directions, ForceTangents, State, System
 
 __all__ = [
     "FRICTION_LAWS",
@@ -40,6 +40,7 @@ __all__ = [
     "Coulomb",
     "Directions",
     "ExponentialFriction",
+    "ForceTangents",
     "Friction",
     "FrictionElement",
     "FrictionPatches",
@@ -61,7 +62,6 @@ __all__ = [
     "StickElement",
     "Stribeck",
     "System",
-    "Tangents",
     "Tolerances",
     "active_sets",
     "areal_contacts",

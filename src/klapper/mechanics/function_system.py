@@ -18,10 +18,10 @@ from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.picture import Drawn, Picture, drawable, drawn
 from klapper.mechanics.system import (
     Directions,
+    ForceTangents,
     Matrix,
     State,
     System,
-    Tangents,
     check_start,
     check_state,
     difference_tangents,
@@ -98,16 +98,16 @@ class FunctionSystem(System):
     def force(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         return numbers(self._force(t, q, v), "force")
 
-    def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> Tangents:
+    def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> ForceTangents:
         if self._tangents is not None:
             parts = [np.array(part, dtype=float) for part in self._tangents(t, q, v)]
             time = parts[2] if len(parts) > 2 else None
-            return Tangents(parts[0], parts[1], time, complete=self._stiff is None)
+            return ForceTangents(parts[0], parts[1], time, complete=self._stiff is None)
         if self._stiff is False:
-            return Tangents(None, None)
+            return ForceTangents(None, None)
         if callable(self._stiff):
             part = difference_tangents(self._stiff, self.advance, t, q, v)
-            return Tangents(part.position, part.velocity, part.time)
+            return ForceTangents(part.position, part.velocity, part.time)
         return difference_tangents(self.force, self.advance, t, q, v)
 
     def gaps(self, t: float, q: np.ndarray, which: np.ndarray) -> np.ndarray:

@@ -26,10 +26,10 @@ from klapper.mechanics.picture import Drawn, Picture, drawable, drawn
 from klapper.mechanics.signals import Constant, Signal, as_signal
 from klapper.mechanics.system import (
     Directions,
+    ForceTangents,
     Matrix,
     State,
     System,
-    Tangents,
     check_start,
     check_state,
     positive_definite,
@@ -155,12 +155,12 @@ class LinearSystem(System):
             total = total - self.position_matrix @ q
         return total
 
-    def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> Tangents:
+    def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> ForceTangents:
         return self._tangents
 
     @cached_property
-    def _tangents(self) -> Tangents:
-        return Tangents(
+    def _tangents(self) -> ForceTangents:
+        return ForceTangents(
             None if self.position_matrix is None else -self.position_matrix,
             None if self.rate_matrix is None else -self.rate_matrix,
             complete=True,

@@ -40,7 +40,7 @@ class State:
 
 
 @dataclass(frozen=True, eq=False)
-class Tangents:
+class ForceTangents:
     """Derivatives of the stiff part of the force: G_q = ∂f/∂q B (nv, nv), G_v = ∂f/∂v (nv, nv), G_t = ∂f/∂t (nv,).
 
     In ``position`` [N/m], ``velocity`` [N s/m] and ``time`` [N/s], Waltersberger (4.9)-(4.11). None stands for zero.
@@ -150,7 +150,7 @@ class System(Protocol):
 
     def force(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray: ...
 
-    def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> Tangents:
+    def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> ForceTangents:
         return difference_tangents(self.force, self.advance, t, q, v)
 
     def advance(self, q: np.ndarray, displacement: np.ndarray) -> np.ndarray:
@@ -225,7 +225,7 @@ def difference_tangents(
     t: float,
     q: np.ndarray,
     v: np.ndarray,
-) -> Tangents:
+) -> ForceTangents:
     """G_q, G_v, G_t by central differences of a force (t, q, v) → (nv,)."""
 
     def at(time: float, position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
@@ -242,7 +242,9 @@ def difference_tangents(
         u[j] = speeds[j]
         by_velocity[:, j] = (at(t, q, v + u) - at(t, q, v - u)) / (2 * speeds[j])
     d = _DIFFERENCE * max(abs(t), 1.0)
-    return Tangents(by_position, by_velocity, (at(t + d, q, v) - at(t - d, q, v)) / (2 * d), complete=True)
+    return ForceTangents(
+        by_position, by_velocity, (at(t + d, q, v) - at(t - d, q, v)) / (2 * d), complete=True
+    )
 
 
 def require_system(given: Any) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.options import Option
-from klapper.mechanics.system import System, Tangents
+from klapper.mechanics.system import ForceTangents, System
 from klapper.schemes.base import Snapshot, Step, registered
 from klapper.schemes.equal_steps import EqualSteps
 from klapper.schemes.moreau import Moreau
@@ -90,6 +90,6 @@ class _Explicit:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._system, name)
 
-    def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> Tangents:
+    def tangents(self, t: float, q: np.ndarray, v: np.ndarray) -> ForceTangents:
         given = self._system.tangents(t, q, v)
-        return Tangents(None, None, complete=given.complete and given.velocity is None)
+        return ForceTangents(None, None, complete=given.complete and given.velocity is None)

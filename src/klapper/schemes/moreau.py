@@ -22,7 +22,7 @@ import numpy as np
 
 from klapper.complementarity import SOLVERS, ComplementarityError
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.system import System, Tangents
+from klapper.mechanics.system import ForceTangents, System
 from klapper.schemes.adaptive_step import AccurateSteps, joined
 from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch, registered, snapshot_at_start
 from klapper.schemes.energy import spring_energy
@@ -186,7 +186,7 @@ class Moreau(AccurateSteps):
                 f"{h:g} s."
             ) from error
 
-    def inverse(self, mass: Any, tangents: Tangents, h: float) -> Inverse:
+    def inverse(self, mass: Any, tangents: ForceTangents, h: float) -> Inverse:
         """M̂⁻¹, kept from the last step as long as the matrices are the same objects."""
         kept = self._factors.get("last")
         key = (mass, tangents.position, tangents.velocity, h)

@@ -18,7 +18,7 @@ import numpy as np
 
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.system import System, Tangents, difference_tangents
+from klapper.mechanics.system import ForceTangents, System, difference_tangents
 from klapper.schemes.adaptive_step import AccurateSteps
 from klapper.schemes.base import Snapshot, Step, StepFailed, registered
 from klapper.schemes.consistent_start import consistent_start, present, require_constant_mass
@@ -233,7 +233,7 @@ class _OneStep:
             )
         return saddle_point(matrix, -directions, directions, present(directions))
 
-    def _tangents(self, q: np.ndarray, v: np.ndarray) -> Tangents:
+    def _tangents(self, q: np.ndarray, v: np.ndarray) -> ForceTangents:
         system = self.system
         tangents = system.tangents(self.t1, q, v)
         return (

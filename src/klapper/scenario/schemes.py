@@ -178,7 +178,7 @@ _DECLARED = {
             "contact": Field(Variants({"hard": _HARD}), "how contacts are found"),
             "newton": _NEWTON,
         },
-        "equilibrium after equilibrium, without inertia",
+        "state of rest after state of rest, without inertia",
     ),
     "newmark": Table(
         {

@@ -1,4 +1,4 @@
-"""Steps without inertia: equilibrium under loads and supports that change with time.
+"""Steps without inertia: rest under loads and supports that change with time.
 
     f(t₁, q₁) + J_B λ_B + J_N λ_N + J_T λ_T = 0,   Φ(t₁, q₁) = 0,   0 ≤ g(q₁) ⟂ λ_N ≥ 0
 
@@ -34,7 +34,7 @@ _LEAST = 1e-5  # of stiffness times position: the least force that residuals are
 @registered
 @dataclass(frozen=True)
 class QuasiStatic(EqualSteps):
-    """Equilibrium after equilibrium, with one- and two-sided constraints and friction.
+    """State of rest after state of rest, with one- and two-sided constraints and friction.
 
     ``step_size``  [s] of the time that loads and supports depend on
     ``contact``    how contacts are found; what becomes of energy does not matter here
@@ -92,7 +92,7 @@ class QuasiStatic(EqualSteps):
     def _halved(self, system: System, before: Snapshot, t1: float, share: float) -> Step:
         """One step to t₁ [s], or two of half its length."""
         try:
-            return _Equilibrium(self, system, before, t1).done()
+            return _RestAtEnd(self, system, before, t1).done()
         except StepFailed:
             if share <= _SMALLEST:
                 raise
@@ -129,8 +129,8 @@ class _Forces:
         return -tangent
 
 
-class _Equilibrium:
-    """The equilibrium at the end of one step."""
+class _RestAtEnd:
+    """The state of rest at the end of one step."""
 
     def __init__(self, scheme: QuasiStatic, system: System, before: Snapshot, t1: float) -> None:
         self.scheme, self.system, self.before, self.t1 = scheme, system, before, t1
@@ -170,7 +170,7 @@ class _Equilibrium:
             return rounds.settle(self.before.position.copy(), self.before.memory[: self.p])
         except NotConverged as failure:
             raise StepFailed(
-                f"at {self.t1:.6g} s no equilibrium was found: {failure}. Use smaller steps of the load, or support "
+                f"at {self.t1:.6g} s no state of rest was found: {failure}. Use smaller steps of the load, or support "
                 f"what can move freely."
             ) from failure
 

@@ -22,6 +22,7 @@ from klapper.mechanics.arguments import number
 from klapper.schemes.sparse_factor import SingularMatrix, Solve
 
 _EPSILON, _TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
+_DIGITS = 4.0 * _EPSILON  # of the coordinates: a correction that is rounding
 _FINE = 1e3 * _EPSILON  # residual below which one that stays is rounding, whatever the derivative
 _DESCENT = (
     1e-4  # of the residual: the least that a full correction must take away, Dennis & Schnabel (1983), 6.3
@@ -197,7 +198,7 @@ def _rounding(change: np.ndarray, x: np.ndarray, coordinates: int, tolerance: fl
         np.abs(change[:coordinates]).max(initial=0.0),
         np.abs(change[coordinates:]).max(initial=0.0),
     )
-    still = place <= 4.0 * _EPSILON * np.abs(x[:coordinates]).max(initial=0.0)
+    still = place <= _DIGITS * np.abs(x[:coordinates]).max(initial=0.0)
     return bool(still and force <= tolerance * np.abs(x[coordinates:]).max(initial=0.0))
 
 

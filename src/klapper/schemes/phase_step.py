@@ -46,6 +46,7 @@ _TOUCH = 1e-2  # of the tolerance: gaps that count as closed
 _ROUND_OFF = 256.0 * float(np.finfo(float).eps)
 _DEEP = 10.0  # times what counts as closed: gaps below zero that are no round-off
 _STILL = 1e-3  # of the slip speed: normal velocities that count as zero
+_APPROACH = 0.25  # of the margin of a search: what two parts may come closer between two looks
 _LOOK_AHEAD = 6  # events without progress after which the forces a little later decide
 
 
@@ -75,7 +76,7 @@ class PhaseStep:
         margin = self.system.search_margin
         if not np.isfinite(margin):
             return np.inf
-        way = 0.5 * LOOKS * margin / 4.0  # of each of the two
+        way = 0.5 * LOOKS * _APPROACH * margin  # of each of the two
         pushes = np.abs(self.system.force(self.t, self.q, self.v) / self.system.mass(self.q).diagonal())
         speed, push = float(np.abs(self.v).max(initial=0.0)), float(pushes.max(initial=0.0))
         return 2.0 * way / max(speed + np.sqrt(speed**2 + 2.0 * push * way), 1e-300)

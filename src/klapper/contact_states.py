@@ -7,7 +7,7 @@ are compiled. A closed contact without friction cannot stick or slip; motions ca
 __all__ = ["IMPACT", "OPEN", "SLIP", "STATE_NAMES", "STICK"]
 
 OPEN, STICK, SLIP, IMPACT = 0, 1, 2, 3
-"""Apart or without force; closed and at rest along the surface; closed and sliding; hit in this step or sample."""
+"""OPEN 0: apart or without force; STICK 1: closed, at rest along the surface; SLIP 2: sliding; IMPACT 3: hit."""
 
 STATE_NAMES = ("open", "stick", "slip", "impact")
-"""In words: ``STATE_NAMES[SLIP]`` is "slip"."""
+"""Contact states in words, ``STATE_NAMES[SLIP]`` is "slip"."""

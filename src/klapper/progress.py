@@ -40,7 +40,7 @@ class Progress(Protocol):
 
 
 class Silent:
-    """Shows nothing.
+    """Progress that shows nothing.
 
     >>> from klapper.progress import Silent
     >>> Silent().count(3)

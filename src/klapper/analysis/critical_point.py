@@ -17,7 +17,7 @@ from klapper.complementarity.dense import dense
 
 @dataclass(frozen=True, eq=False)
 class CriticalPoint:
-    """A singular point.
+    """A singular point of a load path: there the load turns back, or other states of rest branch off.
 
     ``kind``   "limit" or "bifurcation"
     ``state``  the state of rest there

@@ -18,7 +18,7 @@ from klapper.schemes.nested_step import NestedStep
 
 @dataclass(frozen=True, eq=False)
 class IterationHistory:
-    """What each of n steps took.
+    """How many iterations each of n steps took.
 
     ``time``        (n,) [s] at its end
     ``rounds``      (n,) number of rounds of the outer level

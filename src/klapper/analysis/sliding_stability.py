@@ -26,9 +26,10 @@ from klapper.mechanics.system import System, require_system
 
 @dataclass(frozen=True, eq=False)
 class SlidingStability(Stability):
-    """The eigenvalues of small motions about steady ``sliding``; the other fields as of :class:`Stability`.
+    """The eigenvalues of small motions about steady sliding.
 
-    The block of :class:`SteadySliding`, of 1 kg, vibrates on its spring and on the belt with 10 and 100 rad/s:
+    ``sliding`` is that motion; the other fields are as of :class:`Stability`. The block of :class:`SteadySliding`, of 1
+    kg, vibrates on its spring and on the belt with 10 and 100 rad/s:
 
     >>> from klapper.analysis import sliding_stability
     >>> from klapper.mechanics import CompliantNormal, Contact, LinearSystem

@@ -141,7 +141,7 @@ def enumerate_solutions(problem: Any) -> SolutionSet:
 @solver
 @dataclass(frozen=True)
 class Enumeration:
-    """Tries all combinations; for small problems only, up to ``max_combinations`` of them.
+    """Tries all combinations of x_i = 0 and y_i = 0; for small problems only, up to ``max_combinations`` of them.
 
     Of several solutions :func:`solve` takes the one with the smallest Σ |x_i|:
 

@@ -28,9 +28,10 @@ ROUNDING = 1e-8  # radius of the rounded tip of the friction cone, relative to t
 
 
 def exact_disc_problem(contact: FrictionalContact) -> NonlinearComplementarity:
-    """(4.22)-(4.27) in the unknowns (λ, z): λ (size,) [N s] in the contact's order, z (patches,) [m/s].
+    """A ``contact`` problem with the exact friction disc as a nonlinear one.
 
-    The Jacobian is sparse if the Delassus matrix is.
+    (4.22)-(4.27) in the unknowns (λ, z): λ (size,) [N s] in the contact's order, z (patches,) [m/s]. The Jacobian is
+    sparse if the Delassus matrix is.
 
     A block of 1 kg, pressed by 1 N s and pushed by 0.8 N s with μ = 0.5: λ = (1, −0.5, 0) N s, z = 0.3 m/s:
 
@@ -72,7 +73,9 @@ def exact_disc_problem(contact: FrictionalContact) -> NonlinearComplementarity:
 def exact_disc_motion(
     contact: FrictionalContact, mass: Any, directions: Any, free_motion: Any
 ) -> NonlinearComplementarity:
-    """(4.22)-(4.27) with the velocities kept: unknowns (v, λ, z), no product Jᵀ M⁻¹ J in the equations.
+    """A contact problem with the exact friction disc as a nonlinear one, with the velocities kept.
+
+    (4.22)-(4.27) in the unknowns (v, λ, z), without the product Jᵀ M⁻¹ J in the equations.
 
     ``mass``         M (n, n) [kg], dense or sparse
     ``directions``   J (n, size), dense or sparse: generalised directions of the contact forces

@@ -28,7 +28,7 @@ MAX_SIZE = 5000
 @solver
 @dataclass(frozen=True)
 class Lemke:
-    """Lexicographic Lemke.
+    """Lemke's method, lexicographic, so that it cannot cycle.
 
     ``covering``    covering vector d (n,) > 0, default all ones (in equilibrated units)
     ``basis``       indices of the unknowns that are positive in the start basis; overrides the start value's

@@ -100,10 +100,10 @@ class Isotropic(MaterialLaw):
 
 
 class SaintVenantKirchhoff(Isotropic):
-    """S = λ tr(E) 1 + 2 μ E, Hesch (2.112): small strains at large rotations; too soft under strong compression.
+    """The law of Saint-Venant and Kirchhoff, S = λ tr(E) 1 + 2 μ E, Hesch (2.112).
 
-    ``young`` E [N/m²] and ``poisson`` ν at small strains, from −1 to below 0.5. Stretched by 1.2 without a lateral
-    effect, E₁₁ = (1.44 − 1)/2 = 0.22:
+    For small strains at large rotations; too soft under strong compression. ``young`` E [N/m²] and ``poisson`` ν at
+    small strains, from −1 to below 0.5. Stretched by 1.2 without a lateral effect, E₁₁ = (1.44 − 1)/2 = 0.22:
 
     >>> SaintVenantKirchhoff(young=100.0, poisson=0.0).stress(np.array([[1.44, 1.0, 0.0]])).round(9).tolist()
     [[22.0, 0.0, 0.0]]
@@ -126,7 +126,7 @@ class SaintVenantKirchhoff(Isotropic):
 
 
 class NeoHooke(Isotropic):
-    """W = μ/2 (I₁ − 3) − μ ln J + λ/2 ln² J, Hesch (2.118).
+    """The neo-Hookean law, W = μ/2 (I₁ − 3) − μ ln J + λ/2 ln² J, Hesch (2.118).
 
     ``young`` E [N/m²] and ``poisson`` ν at small strains, from −1 to below 0.5. With ν = 0 it is λ = 0, μ = E/2
     and S = μ (1 − C⁻¹):
@@ -150,7 +150,7 @@ class NeoHooke(Isotropic):
 
 @dataclass(frozen=True)
 class MooneyRivlin(Isotropic):
-    """W = c₁ (I₁ − 3) + c₂ (I₂ − 3) − 2 (c₁ + 2 c₂) ln J + ½ (λ − 4 c₂) ln² J.
+    """The law of Mooney and Rivlin, W = c₁ (I₁ − 3) + c₂ (I₂ − 3) − 2 (c₁ + 2 c₂) ln J + ½ (λ − 4 c₂) ln² J.
 
     ``share`` = c₂/(c₁ + c₂), from 0 (neo-Hooke) to 1, with μ = 2 (c₁ + c₂): rubber at moderate strains. The coefficient
     of ln² J must not be negative, so that share ≤ λ/(2 μ). ``young`` E [N/m²], ``poisson`` ν as of the other laws.

@@ -21,10 +21,10 @@ from klapper.mechanics.options import Option
 @friction_law("exponential")
 @dataclass(frozen=True)
 class ExponentialFriction:
-    """μ(v) = μ_d + (μ_s − μ_d) exp(−(|v|/v_s)^δ) + c |v|.
+    """Friction that falls from static to dynamic with the sliding speed, as an exponential function.
 
-    ``static`` μ_s and ``dynamic`` μ_d, dimensionless; ``speed`` v_s [m/s] of the fall, ``exponent`` δ,
-    ``viscous`` c [s/m]
+    μ(v) = μ_d + (μ_s − μ_d) exp(−(|v|/v_s)^δ) + c |v|. ``static`` μ_s, ``dynamic`` μ_d and ``exponent`` δ,
+    dimensionless; ``speed`` v_s [m/s] of the fall, ``viscous`` c [s/m]
 
     >>> guide = ExponentialFriction(static=0.4, dynamic=0.2, speed=0.1, viscous=0.5)
     >>> guide.coefficient(0.0), round(guide.coefficient(1.0), 4)

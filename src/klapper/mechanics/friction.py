@@ -34,7 +34,9 @@ def friction_law(kind: str) -> Callable[[L], L]:
 
 @runtime_checkable
 class Friction(Protocol):
-    """``coefficient(speed)`` is μ₁ at a sliding speed [m/s]; ``ratio`` is μ₂/μ₁; ``constant`` says μ(v) = μ(0).
+    """A friction law, ‖λ_T‖ ≤ μ λ_N.
+
+    ``coefficient(speed)`` is μ₁ at a sliding speed [m/s]; ``ratio`` is μ₂/μ₁; ``constant`` says μ(v) = μ(0).
 
     A law of one's own, friction that fades with every m/s:
 
@@ -58,7 +60,7 @@ class Friction(Protocol):
 @friction_law("coulomb")
 @dataclass(frozen=True)
 class Coulomb:
-    """The same coefficient in every direction and at every speed.
+    """Coulomb's friction: the same coefficient in every direction and at every speed.
 
     ‖λ_T‖ ≤ μ λ_N with ``mu`` ≥ 0, dimensionless.
 
@@ -80,7 +82,7 @@ class Coulomb:
 @friction_law("anisotropic")
 @dataclass(frozen=True)
 class Anisotropic:
-    """Coefficients along the first and the second tangential direction of the contact.
+    """Friction with one coefficient along the first and another along the second tangential direction.
 
     (λ₁/μ₁)² + (λ₂/μ₂)² ≤ λ_N², Waltersberger (2.24), with ``mu_1`` > 0 and ``mu_2`` ≥ 0, dimensionless.
 
@@ -112,10 +114,10 @@ class Anisotropic:
 @friction_law("stribeck")
 @dataclass(frozen=True)
 class Stribeck:
-    """μ(v) = μ_d + (μ_s − μ_d) / (1 + (|v|/v_s)^exponent): falls from static to dynamic with the sliding speed.
+    """Friction that falls from static to dynamic with the sliding speed, as a rational function.
 
-    ``static`` μ_s, ``dynamic`` μ_d and ``exponent``, dimensionless; ``speed`` v_s [m/s], at which half of the fall is
-    over.
+    μ(v) = μ_d + (μ_s − μ_d) / (1 + (|v|/v_s)^exponent). ``static`` μ_s, ``dynamic`` μ_d and ``exponent``,
+    dimensionless; ``speed`` v_s [m/s], at which half of the fall is over.
 
     >>> belt = Stribeck(static=0.4, dynamic=0.2, speed=0.1)
     >>> belt.coefficient(0.0), round(belt.coefficient(0.1), 12)
@@ -144,7 +146,7 @@ class Stribeck:
 
 @dataclass(frozen=True)
 class SpeedDependent:
-    """Any function μ(|v_T|) ≥ 0.
+    """Friction by any function μ(|v_T|) ≥ 0 of the sliding speed.
 
     ``function`` takes the sliding speed [m/s] and returns μ; ``Contact(friction=function)`` does the same.
 

@@ -22,10 +22,10 @@ _DIFFERENCE = 6.0e-6
 class Invariants:
     """How a constraint depends on invariants.
 
-    ``value``     π(q) (r,)
-    ``slope``     ∂π/∂q (n, r), linear in q
-    ``function``  φ(π)
-    ``gradient``  ∂φ/∂π (r,)
+    ``value``     π(q) (r,), squares of lengths [m²] say
+    ``slope``     ∂π/∂q (n, r) [m], linear in q
+    ``function``  φ(π), in the unit of the constraint
+    ``gradient``  ∂φ/∂π (r,), in the unit of φ per that of π
 
     A rod of length 5 between the origin and a point (x, y): π = x² + y², φ = (π − 25)/2. Between two states of the rod
     the gradient is the middle position, which is perpendicular to the step:

@@ -18,7 +18,9 @@ from klapper.mechanics.errors import InvalidModel
 
 
 class Signal(ABC):
-    """x(t): ``value``, ``rate`` and ``acceleration`` take a time or an array of times (k,) and return (k, …).
+    """Something given over time, x(t).
+
+    ``value``, ``rate`` and ``acceleration`` take a time or an array of times (k,) and return (k, …).
 
     A signal of one's own states its ``shape`` and the three methods; signals add up with ``+``:
 
@@ -63,7 +65,7 @@ class Signal(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Constant(Signal):
-    """The same at all times.
+    """A signal that is the same at all times.
 
     ``amount`` is a number or an array (n,), in the unit of what it stands for, e.g. N.
 
@@ -100,9 +102,10 @@ class Constant(Signal):
 
 @dataclass(frozen=True, eq=False)
 class Harmonic(Signal):
-    """amplitude · cos(ω t + phase); ``angular_frequency`` ω in rad/s, ``phase`` in rad.
+    """A harmonic signal, amplitude · cos(ω t + phase).
 
-    ``amplitude`` is a number or an array (n,), in the unit of what it stands for.
+    ``angular_frequency`` ω [rad/s], ``phase`` [rad]; ``amplitude`` is a number or an array (n,), in the unit of what it
+    stands for.
 
     >>> float(Harmonic(2.0, np.pi).value(1.0))
     -2.0
@@ -142,7 +145,7 @@ class Harmonic(Signal):
 
 @dataclass(frozen=True, eq=False)
 class Ramp(Signal):
-    """start + speed · t, e.g. a wall that moves steadily.
+    """A signal that grows steadily, start + speed · t, e.g. the place of a wall.
 
     ``start`` [unit of the signal] and ``speed`` [unit per s] are numbers or arrays (n,).
 
@@ -181,7 +184,7 @@ class Ramp(Signal):
 
 
 class FunctionOfTime(Signal):
-    """Any function of time; the derivatives are central differences where they are not given.
+    """A signal from any function of time; the derivatives are central differences where they are not given.
 
     ``step`` [s] is the spacing of those differences.
 

@@ -22,9 +22,10 @@ from klapper.mechanics.arguments import number
 
 @dataclass(frozen=True)
 class SaturatedFriction:
-    """Viscous up to the sliding ``speed`` v_s [m/s], of the magnitude ρ above it. Waltersberger Ex. 2.4, first form.
+    """Friction that is viscous up to the sliding ``speed`` v_s [m/s] and of the magnitude ρ above it.
 
-    It is the gradient of ``klapper.convex.saturated_friction`` with the sharpness α = 1/(2 v_s).
+    φ = min(|v|/v_s, 1), Waltersberger Ex. 2.4, first form. It is the gradient of ``klapper.convex.saturated_friction``
+    with the sharpness α = 1/(2 v_s).
 
     >>> SaturatedFriction(speed=1e-3).share([0.5e-3, 2.0]).tolist()
     [0.5, 1.0]
@@ -51,7 +52,9 @@ class SaturatedFriction:
 
 @dataclass(frozen=True)
 class ArctanFriction:
-    """φ = (2/π) arctan(|v|/v_s), smooth; half of ρ is reached at the ``speed`` v_s [m/s]. Vielsack section 7.
+    """Friction that is smooth in the speed, φ = (2/π) arctan(|v|/v_s); at the ``speed`` v_s [m/s] it is ½.
+
+    Vielsack section 7.
 
     >>> ArctanFriction(speed=1e-3).share([0.0, 1e-3]).round(12).tolist()
     [0.0, 0.5]
@@ -73,7 +76,7 @@ class ArctanFriction:
 
 @dataclass(frozen=True)
 class PowerFriction:
-    """φ = (|v|/v_r)^(1/α). Waltersberger (4.79), where v_r = 1 m/s.
+    """Friction that grows as a power of the speed, φ = (|v|/v_r)^(1/α). Waltersberger (4.79), where v_r = 1 m/s.
 
     ``sharpness``        α > 0, dimensionless: φ tends to one for α → ∞; above v_r the force exceeds ρ
     ``reference_speed``  v_r [m/s] at which the force is ρ

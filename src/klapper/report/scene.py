@@ -28,7 +28,7 @@ MOST_BARS = 40
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """Something that moves, or stands.
+    """Something that is seen in a scene, moving or standing.
 
     ``name``    of the shape in the legend
     ``points``  (f, n, 2) [m] places of n points in f frames; (1, n, 2) if it stands still
@@ -133,7 +133,7 @@ class Scene:
 
 
 def frame_times(run: Run, frames: int = FRAMES) -> np.ndarray:
-    """(f,) [s] ``frames`` at equal distances over the whole run; one frame if it has one sample.
+    """Times (f,) [s] of ``frames`` at equal distances over the whole run; one frame if it has one sample.
 
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.report import frame_times
@@ -148,7 +148,7 @@ def frame_times(run: Run, frames: int = FRAMES) -> np.ndarray:
 
 
 def moved(outline: Any, x: Any, y: Any, angle: Any = 0.0) -> np.ndarray:
-    """(f, n, 2) [m] an outline (n, 2) [m] turned by ``angle`` (f,) [rad] and then carried to ``x``, ``y`` (f,) [m].
+    """An ``outline`` (n, 2) [m] in motion (f, n, 2): turned by ``angle`` (f,) [rad], moved to ``x``, ``y`` (f,) [m].
 
         p = (x, y) + R(angle) p₀
 
@@ -169,7 +169,7 @@ def moved(outline: Any, x: Any, y: Any, angle: Any = 0.0) -> np.ndarray:
 
 
 def rectangle(width: float, height: float) -> np.ndarray:
-    """(4, 2) [m] the corners of a rectangle of ``width`` and ``height`` [m] about the origin.
+    """Corners (4, 2) [m] of a rectangle of ``width`` and ``height`` [m] about the origin.
 
     >>> from klapper.report import rectangle
     >>> rectangle(0.2, 0.1).tolist()
@@ -179,7 +179,7 @@ def rectangle(width: float, height: float) -> np.ndarray:
 
 
 def disc(radius: float, corners: int = 40) -> np.ndarray:
-    """(n, 2) [m] a circle about the origin, with its centre, so that it is seen to turn.
+    """A circle (n, 2) [m] about the origin, with its centre, so that it is seen to turn.
 
     ``radius``   [m]
     ``corners``  number of points besides the centre; the first and the last are the same

@@ -32,7 +32,7 @@ Plane = Literal["1-3", "2-3", "both"]
 
 @dataclass(frozen=True)
 class DelaminatedBeam:
-    """Data of the beam, lengths in m.
+    """A beam that is split along a part of its length, by its data; lengths in m.
 
     ``length``        L; ``height`` a in direction 1, ``width`` b in direction 2
     ``delamination``  L₂, its length; centred, or at ``centre`` [m] from the left support

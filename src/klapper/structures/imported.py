@@ -34,7 +34,7 @@ _NAMES = {"x": 1, "y": 2, "z": 3, "rx": 4, "ry": 5, "rz": 6}
 
 
 class ImportedStructure(Structure):
-    """Matrices (n, n) of which every coordinate belongs to a ``node`` and a direction 1 … 6.
+    """A structure from the matrices of another program; every coordinate is a direction 1 … 6 of a node.
 
     ``mass``, ``stiffness``, ``damping``  M, K, D (n, n), dense or sparse, in the given ``units``
     ``dofs``    (node, direction) of every coordinate; directions 1 to 3 are displacements, 4 to 6 rotations. If not

@@ -21,7 +21,7 @@ PERIOD_DOUBLING, NEIMARK_SACKER, HOPF = "period doubling", "Neimark-Sacker", "Ho
 
 @dataclass(frozen=True, eq=False)
 class Bifurcation:
-    """Something named on a branch.
+    """A bifurcation of periodic motions, or where the sequence of their events changes.
 
     ``kind``       "fold" (a multiplier passes +1 and the parameter turns back), "branch point" (another branch
                    crosses), "period doubling" (a multiplier passes −1), "Neimark-Sacker" (a pair passes the unit

@@ -82,8 +82,8 @@ class Energetic(ImpactLaw):
     ``limit``      greatest number of collisions
     ``least_approach``  approach speeds below this share of the largest contact speed at the start count as none
 
-    Other options as of :class:`ImpactLaw`. It needs no solver and has the exact disc. A ball of 2 kg at −3 m/s with e =
-    0.5 leaves with 1.5 m/s:
+    Other options as of :class:`ImpactLaw`. It needs no solver and has the exact disc. A ball of 2 kg at −3 m/s with
+    e = 0.5 leaves with 1.5 m/s:
 
     >>> Energetic().resolve(ImpactProblem([2.0], [-3.0], [[1.0]], restitution=0.5)).after.round(12).tolist()
     [1.5]

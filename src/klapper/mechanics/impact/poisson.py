@@ -107,9 +107,9 @@ class PoissonImpact(Impact):
 @impact_law("poisson")
 @dataclass(frozen=True, kw_only=True)
 class Poisson(ImpactLaw):
-    """Poisson's law for all given contacts, Λ_E = e Λ_K + Λ_+; ``restitution`` of the problem is e.
+    """Poisson's law for all given contacts; ``restitution`` of the problem is e.
 
-    Options as of :class:`ImpactLaw`.
+    0 ≤ Λ_E − e Λ_K ⟂ ⁺v_N ≥ 0. Options as of :class:`ImpactLaw`.
 
     Three balls of 1 kg in a row; compression brings all to 1/3 m/s with 2/3 and 1/3 N s. The second contact returns its
     1/3 N s, which stops the ball in the middle, so that the first one pushes it on:

@@ -28,3 +28,22 @@ def test_sizes_and_motions_are_finite(wrong) -> None:
         InvalidModel, match="part 'ball' of the picture has a size or a motion that is not finite"
     ):
         Part("ball", "ball", [[0.0, 0.0]], **({"radius": 0.1, "body": 0} | wrong))
+
+
+BY_ROWS = ([0, 3], [0, 0], [1.0, 1.0])
+
+
+@pytest.mark.parametrize("way", [{"body": 0}, {"rows": BY_ROWS}, {"first": 0}], ids=["body", "rows", "first"])
+def test_a_part_moves_in_one_way(way) -> None:
+    part = Part("rod", "line", [[0.0, 0.0], [1.0, 0.0]], **way)
+    assert part.linear == ("rows" in way)
+
+
+@pytest.mark.parametrize(
+    "ways",
+    [{}, {"body": 0, "first": 0}, {"body": 0, "rows": BY_ROWS}, {"rows": BY_ROWS, "first": 0}],
+    ids=str,
+)
+def test_a_part_that_moves_in_no_way_or_in_two_is_refused(ways) -> None:
+    with pytest.raises(InvalidModel, match="does not say in one way how it moves"):
+        Part("rod", "line", [[0.0, 0.0], [1.0, 0.0]], **ways)

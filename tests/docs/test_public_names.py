@@ -34,9 +34,11 @@ ROOMS = [
     "klapper.report",
     "klapper.scenario",
     "klapper.gallery",
+    "klapper.gallery.example",
     "klapper.studies",
     "klapper.progress",
     "klapper.analysis",
+    "klapper.analysis.rotor",
     "klapper.view",
 ]
 SOURCE = Path(klapper.__file__).parent

@@ -20,11 +20,18 @@ from klapper.report.record import plain
 class Check:
     """One comparison; whether it ``passed`` is computed, never stated.
 
-    ``source`` says where the expected value comes from: a closed form, another method, an equation of a
-    paper. Give either ``expected`` (with an absolute ``tolerance`` where it is a real number) or the bounds
-    ``at_least`` and ``at_most``. One ``expected`` or ``tolerance`` may stand for all entries of an array. A
-    residual that should vanish reads best as ``expected=0.0, tolerance=1e-9``. Entries that are not a number
-    never pass.
+    ``name``       what is compared
+    ``value``      what was computed, a number, an array or a text
+    ``source``     where the expected value comes from: a closed form, another method, an equation of a paper
+    ``expected``   with an absolute ``tolerance``, in the same unit, where it is a real number; one of each may stand
+                   for all entries of an array
+    ``at_least``, ``at_most``  bounds instead, in the same unit
+
+    A residual that should vanish reads best as ``expected=0.0, tolerance=1e-9``. Entries that are not a number never
+    pass. |value − expected| ≤ tolerance:
+
+    >>> Check("time of fall", value=0.4515, source="√(2 h/g)", expected=0.4515236, tolerance=1e-4).passed
+    True
     """
 
     name: str

@@ -41,12 +41,15 @@ _RESERVED = {"report", "result"}
 class Outcome:
     """What an example returns.
 
-    ``numbers`` holds scalars, texts, truth values or arrays by name, ``units`` the SI units of those that
-    have one. ``audit`` says how far the numbers can be trusted: solver, residuals, uniqueness in words; it
-    may be nested. ``figures`` maps a name (letters, digits, hyphens) to a function that draws into an empty
-    matplotlib ``Figure``; its docstring is the caption. Figures are drawn only when they are asked for.
+    ``checks`` compare its numbers with what is known; ``numbers`` holds scalars, texts, truth values or arrays by name,
+    ``units`` the SI units of those that have one. ``audit`` says how far the numbers can be trusted: solver, residuals,
+    uniqueness in words; it may be nested. ``figures`` maps a name (letters, digits, hyphens) to a function that draws
+    into an empty matplotlib ``Figure``; its docstring is the caption. Figures are drawn only when they are asked for.
     ``runs`` get a page each, to look into; without them it is the runs whose ``run.plot`` figures are among the
     figures, called "run", "run-2" …. ``scenes`` maps the name of a run to a function that gives its moving picture.
+
+    >>> Outcome(numbers={"height": 1.0}, units={"height": "m"}).passed
+    True
     """
 
     numbers: Mapping[str, Any]
@@ -84,7 +87,18 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Example:
-    """A registered example: what the catalogue lists and the command line runs."""
+    """A registered example: what the catalogue lists and the command line runs.
+
+    ``name``       small letters and hyphens
+    ``about``      its docstring; ``source`` what it is taken from
+    ``arguments``  its parameters with their bounds and units
+    ``function``   that returns an :class:`Outcome`
+
+    >>> from klapper.gallery import find
+    >>> ball = find("bouncing-ball")
+    >>> ball.name, ball.read(["height=2.0"])
+    ('bouncing-ball', {'height': 2.0})
+    """
 
     name: str
     about: str
@@ -152,7 +166,12 @@ class Example:
 
 
 def example(name: str, *, source: str) -> Callable[[Callable[P, Outcome]], Callable[P, Outcome]]:
-    """Register a function as the example ``name`` (small letters and hyphens) of ``source``."""
+    """Register a function as the example ``name`` (small letters and hyphens) of ``source``.
+
+    >>> example("Bouncing ball", source="Newton's law of impact")
+    Traceback (most recent call last):
+    ValueError: an example cannot be called 'Bouncing ball': use small letters, digits and hyphens
+    """
     if not _NAME.fullmatch(name):
         raise ValueError(f"an example cannot be called '{name}': use small letters, digits and hyphens")
 

@@ -33,15 +33,26 @@ _TRUTH = {
 
 
 class ParameterError(ValueError):
-    """A parameter that does not exist, or a value that it may not have."""
+    """A parameter that does not exist, or a value that it may not have.
+
+    >>> from klapper.gallery import find
+    >>> find("bouncing-ball").read(["height=-1.0"])
+    Traceback (most recent call last):
+    klapper.gallery.parameter.ParameterError: height must be a number above 0 (m), not -1.0.
+    """
 
 
 @dataclass(frozen=True)
 class Parameter:
     """What one keyword of an example means and may be.
 
-    ``help`` is a noun phrase, ``unit`` an SI unit. The bounds hold for every entry of a list. ``pattern`` is
-    a regular expression that a text must match as a whole.
+    ``help``                   a noun phrase, ``unit`` an SI unit
+    ``above``, ``below``       bounds that are not reached, ``at_least``, ``at_most`` those that may be, in that unit;
+                               they hold for every entry of a list
+    ``pattern``                a regular expression that a text must match as a whole
+
+    >>> Parameter("height of the fall", "m", above=0.0).admits(-1.0)
+    False
     """
 
     help: str

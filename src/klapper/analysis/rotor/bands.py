@@ -16,6 +16,9 @@ class Band:
     """A range of speeds from ``low`` to ``high`` [Hz]; ``largest`` is the largest sampled value of what defines it.
 
     A band that begins or ends with the range looked at is not ``closed`` there: (left, right).
+
+    >>> 1.5 in Band(1.0, 2.0, largest=0.3)
+    True
     """
 
     low: float

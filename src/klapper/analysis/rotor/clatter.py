@@ -25,7 +25,8 @@ from klapper.analysis.rotor.stability import critical_speeds
 from klapper.mechanics.arguments import finite
 from klapper.mechanics.errors import InvalidModel
 
-GRAVITY = (-9.81, 0.0)  # m/s², along directions 1 and 2 of the frame that stands still
+GRAVITY = (-9.81, 0.0)
+"""Acceleration of gravity [m/s²] along directions 1 and 2 of the frame that stands still."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,9 @@ class GravityResonance:
     """A speed at which the load that turns backward meets a motion of the rotor.
 
     ``speed`` [Hz]; ``damping_ratio``, small if sharp; ``participation`` share of gravity that drives it, 0 to 1
+
+    >>> GravityResonance(speed=0.8, damping_ratio=0.01, participation=0.3).speed
+    0.8
     """
 
     speed: float
@@ -45,6 +49,9 @@ class ClatterMap:
     """Opening of a joint by centrifugal forces against its shaking by gravity, without contact.
 
     ``speeds`` (k,) [Hz]; ``opening`` g_stat (k, p) [m]; ``amplitude`` g_dyn (k, p) [m] ≥ 0 at p points
+
+    >>> ClatterMap(np.array([1.0]), opening=np.array([[0.002]]), amplitude=np.array([[0.003]])).margin.round(9).tolist()
+    [[-0.001]]
     """
 
     speeds: np.ndarray
@@ -62,6 +69,14 @@ def centrifugal_deflection(rotor: RotorMatrices, speeds: Any, rows: Any = None) 
 
     (K_el − Ω² K_c) q = Ω² f_c, Waltersberger (5.161), (5.162). With ``rows`` (p, n),
     dimensionless, it is rows · q (k, p).
+
+    A disc with ω = 10 rad/s, 1 mm off the axis, at Ω = 8 rad/s: q = e Ω²/(ω² − Ω²) = 64/36 mm.
+
+    >>> from klapper.structures import Structure, rotating
+    >>> disc = Structure(np.diag([2.0, 2.0]), np.diag([200.0, 200.0]), coordinates=["x", "y"])
+    >>> rotor = rotating(disc, [[0, 1]], eccentricity=[0.001, 0.0], translation=[1.0, 0.0])
+    >>> centrifugal_deflection(rotor, [8.0 / (2 * np.pi)], [[1.0, 0.0]]).round(9).tolist()
+    [[0.001777778]]
     """
     omega = 2 * np.pi * checked_speeds(speeds)
     stiffness, centrifugal = small_dense(rotor.stiffness), small_dense(rotor.centrifugal)
@@ -79,6 +94,14 @@ def gravity_response(
 
     At the ``speeds`` (k,) [Hz]; ``rows`` as for :func:`centrifugal_deflection`. Seen from the rotor, gravity turns
     backward, Waltersberger (5.163) with f_cos − j f_sin.
+
+    A disc of 2 kg on 200 N/m hangs down by m g/c = 0.1 m at every speed, which the turning frame sees as a turn:
+
+    >>> from klapper.structures import Structure, rotating
+    >>> disc = Structure(np.diag([2.0, 2.0]), np.diag([200.0, 200.0]), coordinates=["x", "y"])
+    >>> rotor = rotating(disc, [[0, 1]], eccentricity=[0.001, 0.0], translation=[1.0, 0.0])
+    >>> abs(gravity_response(rotor, [8.0 / (2 * np.pi)], gravity=(-10.0, 0.0))).round(9).tolist()
+    [[0.1, 0.1]]
     """
     omega = 2 * np.pi * checked_speeds(speeds)
     mass, damping, gyroscopic, stiffness, centrifugal, circulatory = dense_matrices(rotor)
@@ -98,6 +121,16 @@ def gravity_resonances(
 
     ``damping_ratio``, dimensionless, is the largest of those that count. They are close to the
     real axis among the eigenvalues Ω of K_el + Ω (P + j D) + Ω² (j G − M − K_c).
+
+    A shaft that is not round, with ω = 10 and 12 rad/s, is shaken at Ω = 120/√488 rad/s, as
+    :func:`gravity_resonance_of_pair` says:
+
+    >>> from klapper.structures import Structure, rotating
+    >>> disc = Structure(np.diag([2.0, 2.0]), np.diag([200.0, 288.0]), coordinates=["x", "y"])
+    >>> rotor = rotating(disc, [[0, 1]], translation=[1.0, 0.0])
+    >>> [found] = gravity_resonances(rotor, 1.0)
+    >>> (2 * np.pi * found.speed).round(6).item()
+    5.432145
     """
     mass, damping, gyroscopic, stiffness, centrifugal, circulatory = dense_matrices(rotor)
     n = len(mass)
@@ -127,6 +160,9 @@ def gravity_resonance_of_pair(first: Any, second: Any) -> Any:
         Ω = ω₁ ω₂/√(2 (ω₁² + ω₂²)),
 
     ω/2 for equal ones, where however nothing is excited: gravity does not move in the frame that stands still.
+
+    >>> gravity_resonance_of_pair(2.0, 2.0).item()
+    1.0
     """
     one, two = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     return one * two / np.sqrt(2 * (one**2 + two**2))
@@ -136,6 +172,14 @@ def clatter_map(rotor: RotorMatrices, rows: Any, speeds: Any, *, gravity: Any = 
     """Opening and shaking of the gaps with ``rows`` (p, n) of a ``rotor`` at the ``speeds`` (k,) [Hz]. (5.161)–(5.166)
 
     ``gravity`` (2,) [m/s²] along directions 1 and 2 of the frame that stands still.
+
+    The disc of :func:`centrifugal_deflection` under 0.1 m/s²: opened by 1.778 mm, shaken by 0.1/ω² = 1 mm:
+
+    >>> from klapper.structures import Structure, rotating
+    >>> disc = Structure(np.diag([2.0, 2.0]), np.diag([200.0, 200.0]), coordinates=["x", "y"])
+    >>> rotor = rotating(disc, [[0, 1]], eccentricity=[0.001, 0.0], translation=[1.0, 0.0])
+    >>> clatter_map(rotor, [[1.0, 0.0]], [8.0 / (2 * np.pi)], gravity=(-0.1, 0.0)).margin.round(6).tolist()
+    [[0.000778]]
     """
     return ClatterMap(
         checked_speeds(speeds),
@@ -159,6 +203,15 @@ def clatter_bands(
     Between ``low`` and ``high`` [Hz], their limits bracketed to ``accuracy`` [Hz]; ``rotor``, ``rows`` and ``gravity``
     as for :func:`clatter_map`. Resonances with gravity and critical speeds are looked at in addition to ``samples`` at
     equal distances.
+
+    The disc of :func:`clatter_map` is shaken more than opened up to e Ω²/(ω² − Ω²) = g/ω², Ω = √50 rad/s:
+
+    >>> from klapper.structures import Structure, rotating
+    >>> disc = Structure(np.diag([2.0, 2.0]), np.diag([200.0, 200.0]), coordinates=["x", "y"])
+    >>> rotor = rotating(disc, [[0, 1]], eccentricity=[0.001, 0.0], translation=[1.0, 0.0])
+    >>> bands = clatter_bands(rotor, [[1.0, 0.0]], 0.9, 1.5, gravity=(-0.1, 0.0))
+    >>> [round((2 * np.pi * band.high) ** 2, 3) for band in bands]
+    [50.0]
     """
     special = [each.speed for each in gravity_resonances(rotor, high, gravity=gravity)]
     grid = speed_grid(

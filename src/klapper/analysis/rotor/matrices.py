@@ -18,7 +18,15 @@ _BATCH = 2**24  # numbers held by one batch of matrices
 
 
 class RotorMatrices(Protocol):
-    """What is needed of a rotor: all (n, n) but ``unbalance`` (n,) and ``weight`` (n, 2)."""
+    """What is needed of a rotor: all (n, n) but ``unbalance`` (n,) and ``weight`` (n, 2).
+
+    Units as of :class:`klapper.structures.Rotor`, which offers them:
+
+    >>> from klapper.structures import Structure, rotating
+    >>> rotor: RotorMatrices = rotating(Structure(np.eye(2), np.eye(2), coordinates=["x", "y"]), [[0, 1]])
+    >>> rotor.mass.shape, rotor.unbalance.shape, rotor.weight.shape
+    ((2, 2), (2,), (2, 2))
+    """
 
     @property
     def mass(self) -> Any: ...

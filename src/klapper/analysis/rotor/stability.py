@@ -38,6 +38,9 @@ class Campbell:
     """Eigenvalues followed over speed.
 
     ``speeds`` (k,) [Hz]; ``eigenvalues`` λ (k, 2n) complex [1/s] in the turning frame, each column one branch
+
+    >>> Campbell(np.array([0.5]), np.array([[0.1 + 2j * np.pi, -0.1 - 2j * np.pi]])).frequencies.tolist()
+    [[1.0, 1.0]]
     """
 
     speeds: np.ndarray
@@ -60,6 +63,10 @@ class Parity:
 
     ``below``    (k,) number of critical speeds below each speed: negative eigenvalues of K_el − Ω² K_c
     ``unstable`` (k,) whether certainly unstable without external damping: ``below`` is odd, the determinant negative
+
+    >>> below = np.array([0, 1, 2])
+    >>> Parity(below, below % 2 == 1).unstable.tolist()
+    [False, True, False]
     """
 
     below: np.ndarray
@@ -72,6 +79,9 @@ class ThomsonTait:
 
     ``applies``     whether the rotor has material damping in all coordinates and no external damping
     ``indefinite``  (k,) whether a critical speed lies below; ``growth`` (k,) [1/s] largest real part
+
+    >>> ThomsonTait(True, np.array([False, True]), np.array([-0.1, 0.2])).holds
+    True
     """
 
     applies: bool
@@ -88,7 +98,13 @@ def eigenvalues(rotor: RotorMatrices, speeds: Any) -> np.ndarray:
     """Eigenvalues λ (k, 2n) complex [1/s] of a ``rotor`` at the ``speeds`` (k,) [Hz], the fastest growing first.
 
     (λ² M + λ (Ω G + D) + K_el − Ω² K_c + Ω P) q̂ = 0, (5.167). Coordinates that no matrix couples (symmetric and
-    antisymmetric motions, say) are treated apart.
+    antisymmetric motions, say) are treated apart. A disc with ω = 10 rad/s is seen from a frame with Ω = 5 rad/s to
+    vibrate with ω ∓ Ω:
+
+    >>> from klapper.structures import Structure, rotating
+    >>> disc = Structure(np.diag([2.0, 2.0]), np.diag([200.0, 200.0]), coordinates=["x", "y"])
+    >>> np.sort(abs(eigenvalues(rotating(disc, [[0, 1]]), [5.0 / (2 * np.pi)]))).round(9).tolist()
+    [[5.0, 5.0, 15.0, 15.0]]
     """
     omega = 2 * np.pi * checked_speeds(speeds)
     unit = _in_mass_units(rotor)
@@ -98,12 +114,29 @@ def eigenvalues(rotor: RotorMatrices, speeds: Any) -> np.ndarray:
 
 
 def growth(rotor: RotorMatrices, speeds: Any) -> np.ndarray:
-    """Largest real part (k,) [1/s] of a ``rotor`` at the ``speeds`` (k,) [Hz]: unstable where positive."""
+    """Largest real part (k,) [1/s] of a ``rotor`` at the ``speeds`` (k,) [Hz]: unstable where positive.
+
+    Internal damping makes a disc with ω = 10 rad/s unstable at speeds above ω:
+
+    >>> from klapper.structures import Structure, rotating
+    >>> disc = Structure(np.diag([2.0, 2.0]), np.diag([200.0, 200.0]), damping=np.eye(2), coordinates=["x", "y"])
+    >>> (growth(rotating(disc, [[0, 1]]), np.array([9.9, 10.1]) / (2 * np.pi)) > 0.0).tolist()
+    [False, True]
+    """
     return eigenvalues(rotor, speeds).real.max(axis=1)
 
 
 def campbell(rotor: RotorMatrices, speeds: Any) -> Campbell:
-    """Eigenvalues of a ``rotor`` at rising ``speeds`` (k,) [Hz], each branch followed by continuity."""
+    """Eigenvalues of a ``rotor`` at rising ``speeds`` (k,) [Hz], each branch followed by continuity.
+
+    A disc with ω = 10 rad/s in frames with Ω = 1 and 2 rad/s, ω ± Ω:
+
+    >>> from klapper.structures import Structure, rotating
+    >>> disc = Structure(np.diag([2.0, 2.0]), np.diag([200.0, 200.0]), coordinates=["x", "y"])
+    >>> seen = campbell(rotating(disc, [[0, 1]]), np.array([1.0, 2.0]) / (2 * np.pi))
+    >>> np.sort(2 * np.pi * seen.frequencies, axis=1).round(9).tolist()
+    [[9.0, 9.0, 11.0, 11.0], [8.0, 8.0, 12.0, 12.0]]
+    """
     places = checked_speeds(speeds)
     values = eigenvalues(rotor, places)
     values[0] = values[0][np.lexsort((values[0].real, values[0].imag))]
@@ -120,7 +153,13 @@ def campbell(rotor: RotorMatrices, speeds: Any) -> Campbell:
 def critical_speeds(rotor: RotorMatrices, up_to: float | None = None) -> np.ndarray:
     """Critical speeds [Hz] of a ``rotor``, rising: K_el − Ω² K_c is singular, the unbalance in resonance. (5.161)
 
-    None beyond ``up_to`` [Hz]; all of them if it is not given.
+    None beyond ``up_to`` [Hz]; all of them if it is not given. A disc of 2 kg on a shaft of
+    200 N/m one way and 288 N/m the other, at √(K/m):
+
+    >>> from klapper.structures import Structure, rotating
+    >>> disc = Structure(np.diag([2.0, 2.0]), np.diag([200.0, 288.0]), coordinates=["x", "y"])
+    >>> (2 * np.pi * critical_speeds(rotating(disc, [[0, 1]]))).round(9).tolist()
+    [10.0, 12.0]
     """
     inverse = scipy.linalg.eigvalsh(small_dense(rotor.centrifugal), small_dense(rotor.stiffness))
     inverse = inverse[inverse > 1e-14 * inverse.max()]
@@ -129,13 +168,28 @@ def critical_speeds(rotor: RotorMatrices, up_to: float | None = None) -> np.ndar
 
 
 def determinant_parity(rotor: RotorMatrices, speeds: Any) -> Parity:
-    """How many critical speeds of a ``rotor`` are below each of the ``speeds`` (k,) [Hz], and if it is odd. (5.168)"""
+    """How many critical speeds of a ``rotor`` are below each of the ``speeds`` (k,) [Hz], and if it is odd. (5.168)
+
+    A shaft that is not round, with ω = 10 and 12 rad/s, is unstable in between:
+
+    >>> from klapper.structures import Structure, rotating
+    >>> disc = Structure(np.diag([2.0, 2.0]), np.diag([200.0, 288.0]), coordinates=["x", "y"])
+    >>> determinant_parity(rotating(disc, [[0, 1]]), np.array([9.0, 11.0, 13.0]) / (2 * np.pi)).unstable.tolist()
+    [False, True, False]
+    """
     below = np.searchsorted(critical_speeds(rotor), checked_speeds(speeds), side="left")
     return Parity(below, below % 2 == 1)
 
 
 def thomson_tait(rotor: RotorMatrices, speeds: Any) -> ThomsonTait:
-    """Check the theorem of Thomson and Tait for a ``rotor`` at the ``speeds`` (k,) [Hz]."""
+    """Check the theorem of Thomson and Tait for a ``rotor`` at the ``speeds`` (k,) [Hz].
+
+    >>> from klapper.structures import Structure, rotating
+    >>> disc = Structure(np.diag([2.0, 2.0]), np.diag([200.0, 200.0]), damping=np.eye(2), coordinates=["x", "y"])
+    >>> found = thomson_tait(rotating(disc, [[0, 1]]), [1.0, 2.0])  # below and above ω = 10 rad/s
+    >>> found.indefinite.tolist(), found.holds
+    ([False, True], True)
+    """
     internal, external = small_dense(rotor.internal_damping), small_dense(rotor.external_damping)
     pervasive = internal.any() and np.linalg.eigvalsh(internal)[0] > 0.0
     places = checked_speeds(speeds)
@@ -160,6 +214,14 @@ def unstable_bands(
     Their limits are bracketed to ``accuracy`` [Hz]. Besides ``samples`` at equal distances the critical speeds and the
     middles between them are looked at, where narrow ranges are. ``neutral`` [1/s] is the growth that still counts as
     none; by default 1e-7 of the largest angular speed.
+
+    Internal damping makes a disc with ω = 10 rad/s unstable at all speeds above ω:
+
+    >>> from klapper.structures import Structure, rotating
+    >>> disc = Structure(np.diag([2.0, 2.0]), np.diag([200.0, 200.0]), damping=np.eye(2), coordinates=["x", "y"])
+    >>> [band] = unstable_bands(rotating(disc, [[0, 1]]), 0.0, 5.0)
+    >>> round(2 * np.pi * band.low, 3), band.high, band.closed
+    (10.0, 5.0, (True, False))
     """
     grid = speed_grid(low, high, samples, critical_speeds(rotor, up_to=high))
     limit = _NEUTRAL * 2 * np.pi * high if neutral is None else number(neutral, "neutral", at_least=0.0)

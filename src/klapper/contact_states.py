@@ -1,7 +1,7 @@
 """What a contact does: the four numbers by which problems, schemes, results and pages tell contact states apart.
 
 They stand in arrays (int8) of solutions, steps and samples, and in compiled kernels, which take their values when they
-are compiled. A closed contact without friction cannot stick or slip; motions call it STICK, contact problems SLIP.
+are compiled. A closed contact without friction cannot stick: it is SLIP, also at rest.
 """
 
 __all__ = ["IMPACT", "OPEN", "SLIP", "STATE_NAMES", "STICK"]

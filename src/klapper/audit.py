@@ -22,9 +22,8 @@ from klapper.mechanics.system import System
 from klapper.results import Run
 from klapper.results.conservation import Conservation
 from klapper.results.energy_gains import energy_gains
+from klapper.results.ledger import TRUSTED
 from klapper.schemes.base import Scheme
-
-_LEDGER_TOLERANCE = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +42,10 @@ class Audit:
 def audit(run: Run, system: System, scheme: Scheme) -> Audit:
     """Judge a ``run`` of ``system`` by ``scheme``."""
     ledger = run.ledger
-    missing, closed = float(np.abs(ledger.residual).max()), ledger.closes(_LEDGER_TOLERANCE)
+    missing, closed = float(np.abs(ledger.residual).max()), ledger.closes(TRUSTED)
     findings: dict[str, Any] = {
         "ledger residual": missing,
-        "ledger": "closes" if closed else "does not close",
+        "ledger": ledger.closing,
     }
     if run.layout.contacts:
         findings["largest penetration"] = float(-np.nanmin(run.samples.gap, initial=0.0)) + 0.0

@@ -17,7 +17,7 @@ GRAVITY = 9.81
 def run_for(system, until, step, **options):
     """The general path; the compiled one is compared with it elsewhere."""
     run = simulate(system, until, Moreau(step, compiled=False, **options), progress=False)
-    assert run.ledger.closes()
+    assert run.ledger.closes(1e-9)
     return run
 
 

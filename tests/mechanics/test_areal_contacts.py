@@ -47,7 +47,7 @@ def test_the_friction_limit_of_the_whole_plank_is_that_of_its_weight(weights: st
         system, _ = plank(drag, weights=weights, patch_count=patch_count)
         run = simulate(system, 0.2, Moreau(1e-3))
         assert run.velocity[-1, 0] == pytest.approx(acceleration * 0.2, rel=1e-9, abs=1e-12)
-        assert run.ledger.closes()
+        assert run.ledger.closes(1e-9)
 
 
 def test_pressure_carries_the_weight_and_forces_are_told_not_to_be_unique() -> None:

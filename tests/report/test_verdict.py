@@ -37,7 +37,7 @@ def test_open_books_fail_whatever_the_status_says() -> None:
     energy[100:, 0] += 1e-3
     judged = verdict(with_samples(run, energy=energy))
     assert judged.kind == "failed"
-    assert "does NOT close" in judged.warnings[0]
+    assert "does not close" in judged.warnings[0]
 
 
 def test_a_bad_residual_is_a_warning() -> None:

@@ -11,8 +11,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from klapper.audit import audit
 from klapper.cli import app
+from klapper.mechanics import Contact, LinearSystem
 from klapper.results import PartStore, Run
+from klapper.schemes import Moreau
+from klapper.simulate import simulate
 
 from .motions import GRAVITY, bouncing_ball, braked_block, driven_oscillator, logged_by_number, run_of_states
 
@@ -106,7 +110,43 @@ def test_a_ledger_that_does_not_close_is_shown_as_such(tmp_path: Path) -> None:
     fields = {name: getattr(run.samples, name) for name in type(run.samples).__dataclass_fields__}
     leaking = type(run.samples)(**(fields | {"energy": np.array([[1.0] + [0.0] * 6, [0.5] + [0.0] * 6])}))
     result = klapper("show", str(Run(run.layout, leaking).save(tmp_path / "run.h5")))
-    assert "does NOT close: off by at most 5.0e-01 J" in result.stdout
+    assert "does not close: off by at most 5.0e-01 J" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("share", "told", "kind"),
+    [
+        (1e-10, "closes", "passed"),
+        (1e-8, "closes to 1.0e-08 of the energy only", "warned"),
+        (1e-6, "does not close", "failed"),
+    ],
+)
+def test_tables_data_page_and_audit_agree_on_the_ledger(
+    share: float, told: str, kind: str, tmp_path: Path
+) -> None:
+    floor = Contact("floor", normal=[1.0], restitution=0.5)
+    ball = LinearSystem([1.0], force=[-10.0], position=[1.25], contacts=[floor])
+    run = simulate(ball, 1.0, Moreau(1e-2))
+    energy = run.samples.energy.copy()
+    energy[50:, 0] += share * run.ledger.scale
+    fields = {name: getattr(run.samples, name) for name in type(run.samples).__dataclass_fields__}
+    leaking = Run(run.layout, type(run.samples)(**(fields | {"energy": energy})), run.about)
+    judged = audit(leaking, ball, Moreau(1e-2))
+    assert judged.findings["ledger"] == told
+    assert bool(judged.failure) == (kind == "failed")
+    leaking = Run(run.layout, leaking.samples, run.about | {"audit": judged.findings})
+    file = leaking.save(tmp_path / "run.h5")
+    shown = klapper("show", str(file)).stdout
+    assert f"The ledger {told}: off" in shown
+    assert f"  ledger: {told}\n" in shown
+    data = json.loads(klapper("show", str(file), "--json", "-").stdout)
+    assert data["energy"]["closes"] == (kind != "failed")
+    assert data["energy"]["closes_exactly"] == (kind == "passed")
+    assert data["about"]["audit"]["ledger"] == told
+    assert klapper("show", str(file), "--page", str(tmp_path / "page.html")).exit_code == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert f'class="verdict {kind}"' in page
+    assert f"The ledger {told}: off" in page
 
 
 def test_a_record_beside_a_run_is_shown_first(tmp_path: Path) -> None:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from klapper.results.ledger import EXACT, TRUSTED
 from klapper.results.tables import number
 
 if TYPE_CHECKING:
     from klapper.results import Run
 
 LARGE_RESIDUAL = 1e-6
-OPEN_BOOKS = 1e-7  # of the energy turned over: from here on a motion is not trusted
 _TOLD = {
     "contact residual",
     "ledger residual",
@@ -45,7 +45,7 @@ def verdict(run: Run) -> Verdict:
         kind, sentence = "failed", f"The run failed{end}; what was computed until then is shown."
     elif status == "interrupted":
         kind, sentence = "warned", f"The run was interrupted{end}; what was computed until then is shown."
-    elif not run.ledger.closes(OPEN_BOOKS):
+    elif not run.ledger.closes(TRUSTED):
         kind, sentence = "failed", "The energy ledger does not close, so the motion cannot be trusted."
     elif not status:
         kind, sentence = "none", "It is not noted whether the run reached its end."
@@ -92,7 +92,7 @@ def _warnings(run: Run, status: str) -> list[str]:
     audit = run.about.get("audit")
     audit = audit if isinstance(audit, dict) else {}
     found = [str(run.about["message"])] if run.about.get("message") else []
-    if len(run) and not run.ledger.closes() and status != "failed":
+    if len(run) and not run.ledger.closes(EXACT) and status != "failed":
         found.append(run.ledger.verdict)
     residual = float(np.max(run.samples.residual, initial=0.0))
     if not residual <= LARGE_RESIDUAL:

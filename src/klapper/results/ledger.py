@@ -15,6 +15,11 @@ import numpy as np
 from klapper.results.samples import Samples
 from klapper.results.tables import aligned, number
 
+EXACT = 1e-9
+"""Closing error, as a share of the energy turned over, up to which the books close; above it the share is told."""
+TRUSTED = 1e-7
+"""Share of the energy turned over up to which a motion is trusted; above it the books do not close, the run failed."""
+
 SIGN = {"loads": -1.0}
 TITLES = {
     "kinetic": "kinetic energy",
@@ -97,8 +102,11 @@ class Ledger:
         steps = int(self.step[-1] - self.step[0]) if len(self.step) else 0
         return float(8 * np.finfo(float).eps * np.sqrt(1 + max(steps, 0)) * largest)
 
-    def closes(self, tolerance: float = 1e-9) -> bool:
-        """Whether the books close to ``tolerance`` times :attr:`scale`, or to round-off where nothing moved."""
+    def closes(self, tolerance: float = TRUSTED) -> bool:
+        """Whether the books close to ``tolerance`` times :attr:`scale`, or to round-off where nothing moved.
+
+        Without a tolerance: whether the motion is trusted; :attr:`closing` tells how well, if not to ``EXACT``.
+        """
         return self.closing_error <= max(tolerance * self.scale, self.round_off)
 
     @property
@@ -110,12 +118,20 @@ class Ledger:
         return {"initial": float(self.total[0]), **end, "residual": float(self.residual[-1])}
 
     @property
+    def closing(self) -> str:
+        """Whether the books close, in a few words, e.g. "closes to 3.0e-08 of the energy only"."""
+        if not self.closes(TRUSTED):
+            return "does not close"
+        if not self.closes(EXACT):
+            return f"closes to {self.closing_error / self.scale:.1e} of the energy only"
+        return "closes"
+
+    @property
     def verdict(self) -> str:
-        """Whether the books close, in words."""
+        """Whether the books close, in a sentence."""
         scale, error = self.scale, self.closing_error
         share = f" ({error / scale:.1e} of it)" if scale > 0 else ""
-        word = "closes" if self.closes() else "does NOT close"
-        return f"The ledger {word}: off by at most {error:.1e} J of {number(scale)} J turned over{share}."
+        return f"The ledger {self.closing}: off by at most {error:.1e} J of {number(scale)} J turned over{share}."
 
     def table(self) -> str:
         """The ledger at the start and at the end, as text."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from klapper.contact_states import IMPACT, OPEN, SLIP, STICK
 from klapper.results.events import KINDS, as_events
+from klapper.results.ledger import EXACT, TRUSTED
 from klapper.results.plain import plain
 from klapper.results.tables import aligned, number
 
@@ -169,7 +170,8 @@ def numbers(run: Run) -> dict[str, Any]:
             "events": {"counts": event_counts(run), "shown": events, "left_out": left_out},
             "residual": np.max(run.samples.residual, initial=0.0),
             "energy": ledger.balance
-            | {"closing_error": ledger.closing_error, "scale": ledger.scale, "closes": ledger.closes()},
+            | {"closing_error": ledger.closing_error, "scale": ledger.scale}
+            | {"closes": ledger.closes(TRUSTED), "closes_exactly": ledger.closes(EXACT)},
         },
         "run",
     )

@@ -25,3 +25,8 @@ def test_a_stored_run_is_exported(tmp_path: Path) -> None:
         assert refused.exit_code == 2
         assert sentence in refused.stderr
         assert len(refused.stderr.splitlines()) == 1
+
+
+def test_the_help_names_the_extra_that_a_picture_needs() -> None:
+    shown = CliRunner().invoke(app, ["export", "--help"], env={"COLUMNS": "200"}).output
+    assert "needs the extra `view`." in shown

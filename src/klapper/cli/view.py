@@ -26,7 +26,7 @@ def export(
         Path | None, typer.Option(metavar="FILE", help="Write a binary glTF file (.glb), for Blender.")
     ] = None,
     picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a picture (.png); needs klapper[view].")
+        Path | None, typer.Option(metavar="FILE", help="Write a picture (.png); needs the extra `view`.")
     ] = None,
     frames: Annotated[int, typer.Option(help="Number of frames over the whole run.")] = 100,
     exaggeration: Annotated[float, typer.Option(help="Of displacements of beams and frames.")] = 1.0,

@@ -20,7 +20,7 @@ import numpy as np
 from klapper.audit import audit
 from klapper.contact_states import IMPACT
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.fingerprint import plain_answers
+from klapper.mechanics.fingerprint import plain_answers, written_out
 from klapper.mechanics.picture_format import plain_picture
 from klapper.mechanics.system import System, require_system
 from klapper.progress import Progress, progress_for
@@ -167,8 +167,9 @@ class _Loop:
         for array in plain_answers(self.system, self.until, MOST_LISTED_CONTACTS):
             digest.update(repr(array.shape).encode())
             digest.update(np.ascontiguousarray(array, dtype=float).tobytes())
-        for text in (self.layout, self.scheme.name, self.scheme.settings, self.until, self.every):
-            digest.update(repr(text).encode())
+        options = (self.scheme.name, self.scheme.settings, self.scheme)
+        for text in (repr(self.layout), written_out(options), repr(self.until), repr(self.every)):
+            digest.update(text.encode())
         return digest.hexdigest()
 
     def go_on(self, samples: Samples, stored: dict[str, Any]) -> None:
@@ -230,9 +231,9 @@ class _Loop:
                 self._take(_as_samples(samples))
                 self.snapshot = self.sampled = after
             if why:
-                self.fallbacks += 1
                 step = self.snapshot.step
                 self._general(min(step - step % self.every + self.every, cut))
+                self.fallbacks += self.snapshot.step - step
 
     def _cut(self, distance: int) -> int:
         """The next step number at which the state is plain data: a multiple of a fixed distance, or the end."""

@@ -176,6 +176,16 @@ def _other_coverings(n: int) -> Iterator[np.ndarray]:
         yield np.exp(generator.uniform(-2.0, 2.0, n))
 
 
+def require_solver(given: Any) -> None:
+    """Refuse what :func:`solve` does not take as a solver: names of none, classes, and other things."""
+    if not isinstance(given, str) and not isinstance(given, type) and not hasattr(given, "attempt"):
+        raise InvalidProblem(
+            f"solver is {given!r}; allowed are auto, {', '.join(SOLVERS)}, or a solver with options, e.g. Lemke()."
+        )
+    if given != "auto":
+        _named(given)
+
+
 def _named(solver: str | Solver) -> Solver:
     if isinstance(solver, type):
         raise InvalidProblem(

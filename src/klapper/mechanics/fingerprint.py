@@ -1,12 +1,13 @@
 """What tells one system from another: the numbers it answers with, so that only the same run is resumed.
 
 Functions of a model cannot be compared; M, f, V, g, J and the laws are therefore asked near the start, at several times
-and speeds.
+and speeds. Options, such as those of a scheme, are written out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,26 @@ def plain_answers(system: System, until: float, most: int) -> Iterator[np.ndarra
     """The answers of a system as arrays, from its start to the time ``until`` [s], for up to ``most`` contacts."""
     for answer in _answers(system, until, most):
         yield from _plain(answer)
+
+
+def written_out(options: Any) -> str:
+    """A text that is the same for the same options in every process, and another one for all others.
+
+    Data classes are written with all that they are made of, arrays with all numbers, functions and things that
+    do not describe themselves by their names.
+    """
+    if is_dataclass(options):
+        given = {field.name: getattr(options, field.name) for field in fields(options) if field.init}
+        return f"{type(options).__qualname__}({written_out(given)})"
+    if isinstance(options, Mapping):
+        return "{" + ", ".join(f"{key!r}: {written_out(value)}" for key, value in options.items()) + "}"
+    if isinstance(options, list | tuple):
+        return "[" + ", ".join(map(written_out, options)) + "]"
+    if isinstance(options, np.ndarray):
+        return f"{options.shape} {options.tolist()}"
+    if type(options).__repr__ is object.__repr__:  # would tell where it lies in memory
+        return type(options).__qualname__
+    return str(getattr(options, "__qualname__", None) or repr(options))
 
 
 def _answers(system: System, until: float, most: int) -> Iterator[Any]:

@@ -72,12 +72,15 @@ def adaptive_step(
     until: float,
     accuracy: float,
     order: int,
+    unseen: Callable[[Step], float] = lambda step: 0.0,
 ) -> tuple[Step, float]:
     """The step from ``snapshot`` to at most ``until`` [s], and the length [s] that the next one should have.
 
     ``fixed``     makes a step of a given length [s]; where it fails the length is halved
     ``wanted``    length [s] to begin with; ``largest`` is never exceeded
     ``accuracy``  allowed error of position [m] per step
+    ``order``     p of the scheme
+    ``unseen``    error [m] of the second half step that does not show by comparing, since the whole step has it, too
     """
     h, smallest = min(wanted, largest, until - snapshot.time), _SMALLEST * largest
     while True:
@@ -91,6 +94,7 @@ def adaptive_step(
             h = max(0.5 * h, smallest)
             continue
         error = float(np.abs(whole.after.position - second.after.position).max(initial=0.0))
+        error = max(error, unseen(second))
         factor = float(np.clip(0.9 * (accuracy / max(error, 1e-300)) ** (1.0 / (order + 1)), 0.2, 2.0))
         if error <= accuracy or h <= smallest:
             break

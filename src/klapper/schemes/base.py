@@ -8,6 +8,8 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from klapper.complementarity.dispatch import require_solver
+from klapper.complementarity.errors import InvalidProblem
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
 
@@ -205,6 +207,14 @@ def require_scheme(given: Any, name: str = "scheme") -> None:
     """Refuse what is no scheme, in one sentence."""
     if isinstance(given, type) or not hasattr(given, "init") or not hasattr(given, "step"):
         raise InvalidModel(f"{name} is {given!r}; allowed are schemes of klapper.schemes, e.g. Moreau(1e-3).")
+
+
+def require_known_solver(given: Any) -> None:
+    """Refuse what contact problems cannot be solved by."""
+    try:
+        require_solver(given)
+    except InvalidProblem as error:
+        raise InvalidModel(str(error)) from None
 
 
 def kinetic_energy(system: System, q: np.ndarray, v: np.ndarray) -> float:

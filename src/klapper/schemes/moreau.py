@@ -20,11 +20,20 @@ from typing import Any
 
 import numpy as np
 
-from klapper.complementarity import SOLVERS, ComplementarityError
+from klapper.complementarity import ComplementarityError
+from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import ForceTangents, System
-from klapper.schemes.adaptive_step import AccurateSteps, joined
-from klapper.schemes.base import Snapshot, Step, StepFailed, Stretch, registered, snapshot_at_start
+from klapper.schemes.adaptive_step import AccurateSteps, adaptive_step
+from klapper.schemes.base import (
+    Snapshot,
+    Step,
+    StepFailed,
+    Stretch,
+    registered,
+    require_known_solver,
+    snapshot_at_start,
+)
 from klapper.schemes.energy import spring_energy
 from klapper.schemes.mobility import Inverse
 from klapper.schemes.moreau_step import MoreauStep
@@ -74,15 +83,12 @@ class Moreau(AccurateSteps):
     name = "moreau"
 
     def __post_init__(self) -> None:
-        _require(self.step_size, "the step size", "numbers above 0, in s", above=0.0)
-        _require(self.theta, "theta", "numbers from 0.5 to 1", at_least=0.5, at_most=1.0)
-        _require(self.tolerance, "tolerance", "numbers above 0 and below 1", above=0.0, at_most=1.0)
-        if self.accuracy is not None:
-            _require(self.accuracy, "accuracy", "numbers above 0, in m", above=0.0)
+        self.require_lengths()
+        number(self.theta, "theta", "numbers from 0.5 to 1", at_least=0.5, at_most=1.0)
+        number(self.tolerance, "tolerance", "numbers above 0 and up to 1", above=0.0, at_most=1.0)
         if self.level not in ("velocity", "position"):
             raise InvalidModel(f"level is {self.level!r}; allowed are 'velocity' and 'position'.")
-        if isinstance(self.solver, str) and self.solver not in ("auto", *SOLVERS):
-            raise InvalidModel(f"solver is {self.solver!r}; allowed are auto, {', '.join(SOLVERS)}.")
+        require_known_solver(self.solver)
         if self.impact is not None and not hasattr(self.impact, "resolve"):
             raise InvalidModel(
                 f"impact is {self.impact!r}; allowed are None (Newton's law in the step) and laws of "
@@ -101,7 +107,7 @@ class Moreau(AccurateSteps):
 
     def init(self, system: System) -> Snapshot:
         if self.level == "position":
-            restitution = system.contacts.laws(np.arange(min(system.contacts.count, 1000))).restitution
+            restitution = system.contacts.laws(np.arange(system.contacts.count)).restitution
             if np.any(restitution > 0.0):
                 worst = system.contacts.name(int(np.argmax(restitution)))
                 raise InvalidModel(
@@ -109,7 +115,7 @@ class Moreau(AccurateSteps):
                 )
         elif system.compliance is not None:
             raise InvalidModel(
-                f"'{system.name}' has contact compliance, which acts on gaps: use Moreau(level='position')."
+                f"'{system.name}' has contact compliance, which acts on gaps: use Moreau(theta=1, level='position')."
             )
         return replace(snapshot_at_start(system), memory=np.array([self.step_size, self.step_size]))
 
@@ -155,27 +161,18 @@ class Moreau(AccurateSteps):
     def _adaptive_step(self, system: System, snapshot: Snapshot, until: float) -> Step:
         """Two half steps, checked against one whole step, with a step size that keeps the accuracy."""
         assert self.accuracy is not None
-        h = min(float(snapshot.memory[0]), self.step_size, until - snapshot.time)
-        smallest = 1e-6 * self.step_size
-        while True:
-            whole = self._fixed_step(system, snapshot, h)
-            first = self._fixed_step(system, snapshot, 0.5 * h)
-            second = self._fixed_step(system, first.after, 0.5 * h)
-            error = float(np.abs(whole.after.position - second.after.position).max(initial=0.0))
-            error = max(error, _unseen_penetration(system, second))
-            factor = np.clip(0.9 * np.sqrt(self.accuracy / max(error, 1e-300)), 0.2, 2.0)
-            if error <= self.accuracy or h <= smallest:
-                break
-            h = max(h * min(factor, 0.7), smallest)
-        step = joined(first, second, snapshot.step + 1)
-        notes = dict(step.notes)
-        if error > self.accuracy:
-            notes["accuracy"] = (
-                f"at {snapshot.time:.6g} s the error of {error:.1e} m exceeds {self.accuracy:.1e} m even with the "
-                f"smallest step {h:.1e} s"
-            )
-        after = replace(step.after, memory=np.array([min(h * factor, self.step_size), 0.5 * h]))
-        return replace(step, after=after, notes=notes)
+        step, following = adaptive_step(
+            lambda before, h: self._fixed_step(system, before, h),
+            snapshot,
+            wanted=float(snapshot.memory[0]),
+            largest=self.step_size,
+            until=until,
+            accuracy=self.accuracy,
+            order=1,
+            unseen=lambda half: _unseen_penetration(system, half),
+        )
+        memory = np.array([following, step.after.memory[-1]])
+        return replace(step, after=replace(step.after, memory=memory))
 
     def _fixed_step(self, system: System, snapshot: Snapshot, h: float) -> Step:
         try:
@@ -204,20 +201,6 @@ class Moreau(AccurateSteps):
         inverse = Inverse(matrix)
         self._factors["last"] = (key, inverse)
         return inverse
-
-
-def _require(
-    value: Any,
-    name: str,
-    allowed: str,
-    *,
-    above: float = -np.inf,
-    at_least: float = -np.inf,
-    at_most: float = np.inf,
-) -> None:
-    number = isinstance(value, int | float | np.number) and np.isfinite(value)
-    if not (number and value > above and at_least <= value <= at_most):
-        raise InvalidModel(f"{name} is {value!r}; allowed are {allowed}.")
 
 
 def _unseen_penetration(system: System, step: Step) -> float:

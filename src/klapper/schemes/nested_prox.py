@@ -152,7 +152,9 @@ class NestedProx(EqualSteps):
         if system.constraints:
             raise InvalidModel(f"'{system.name}' has the constraint '{system.constraints[0]}'; use Moreau.")
         if system.compliance is not None:
-            raise InvalidModel(f"'{system.name}' has contact compliance; use Moreau(level='position').")
+            raise InvalidModel(
+                f"'{system.name}' has contact compliance; use Moreau(theta=1, level='position')."
+            )
         if np.any(laws.restitution > 0.0):
             worst = system.contacts.name(int(np.argmax(laws.restitution)))
             raise InvalidModel(

@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from klapper.complementarity import SOLVERS
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.system import System
-from klapper.schemes.base import Scheme, Snapshot, Step, snapshot_at_start
+from klapper.schemes.base import Scheme, Snapshot, Step, require_known_solver, snapshot_at_start
 from klapper.schemes.force_selection import require_rule
 from klapper.schemes.linear_phase_equations import phase_equations
 from klapper.schemes.mobility import Inverse
@@ -81,12 +80,7 @@ class Phased(Scheme):
                 f"impact is {self.impact!r}; allowed are None (Newton's law) and laws of klapper.mechanics.impact, "
                 f"e.g. Sequential()."
             )
-        if (
-            self.solver not in ("auto", *SOLVERS)
-            if isinstance(self.solver, str)
-            else not callable(self.solver)
-        ):
-            raise InvalidModel(f"solver is {self.solver!r}; allowed are auto, {', '.join(SOLVERS)}.")
+        require_known_solver(self.solver)
         if self.painleve not in ("stop", "jump"):
             raise InvalidModel(f"painleve is {self.painleve!r}; allowed are 'stop' and 'jump'.")
         require_rule(self.selection)

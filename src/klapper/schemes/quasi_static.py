@@ -72,6 +72,11 @@ class QuasiStatic(EqualSteps):
             self.contact.require(system)
             require_pressed_contacts(system, self.name)
         start = snapshot_at_start(system)
+        if system.tangents(start.time, start.position, np.zeros_like(start.velocity)).position is None:
+            raise InvalidModel(
+                f"'{system.name}' has no stiffness, or gives none; {self.name} steps need the derivative of its force "
+                f"by position."
+            )
         return replace(
             start, velocity=np.zeros_like(start.velocity), memory=np.zeros(len(system.constraints) + 1)
         )
@@ -121,12 +126,7 @@ class _Forces:
         return Balanced(-force, max(float(np.abs(force).max(initial=0.0)), self.least))
 
     def matrix(self, q1: np.ndarray) -> Any:
-        tangent = self.system.tangents(self.t, q1, self.rest).position
-        if tangent is None:
-            raise InvalidModel(
-                f"'{self.system.name}' gives no position derivative of its force, which quasi-static steps need."
-            )
-        return -tangent
+        return -self.system.tangents(self.t, q1, self.rest).position
 
 
 class _RestAtEnd:

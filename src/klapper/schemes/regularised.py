@@ -100,8 +100,8 @@ class Regularised(Scheme):
     def init(self, system: System) -> Snapshot:
         if system.compliance is not None:
             raise InvalidModel(
-                f"'{system.name}' has contact compliance of its own; use Moreau(level='position') for it, or leave the "
-                f"compliance out and give it as the normal law of Regularised."
+                f"'{system.name}' has contact compliance of its own; use Moreau(theta=1, level='position') for it, or "
+                f"leave the compliance out and give it as the normal law of Regularised."
             )
         self._require_fit(system)
         start = snapshot_at_start(system)

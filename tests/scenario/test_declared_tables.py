@@ -3,6 +3,7 @@
 import inspect
 import json
 import tomllib
+from collections.abc import Iterator
 from dataclasses import is_dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -17,9 +18,9 @@ from klapper.scenario.bodies import PARTS as PLANAR
 from klapper.scenario.continuum import PARTS as ELASTIC
 from klapper.scenario.laws import IMPACT_LAW, as_friction, as_impact, law_table
 from klapper.scenario.linear import PARTS as LINEAR
-from klapper.scenario.schemes import SCHEMES, parts
+from klapper.scenario.schemes import SCHEMES, build_scheme, parts
 from klapper.scenario.tables import Many, Named, Table, Variants
-from klapper.scenario.values import Choice
+from klapper.scenario.values import Choice, Number
 from klapper.scenario.writing import written
 
 
@@ -75,6 +76,60 @@ def test_options_of_parts_of_schemes_are_those_of_their_constructors(option: str
         for name, value in value.tables.items()
     }
     agree(declared[kind], parts()[option][kind])
+
+
+BOUNDED = (-1.0, 0.0, 1e-12, 0.05, 0.1, 0.2, 0.49, 0.5, 0.6, 1.0, 1.5, 2, 1e9)
+
+
+def nested_tables() -> Iterator[Any]:
+    """Tables of parts of schemes with what they build, and what that needs."""
+    for scheme in SCHEMES.tables.values():
+        for option, kinds in parts().items():
+            declared = getattr(scheme.fields.get(option), "value", None)
+            for value in getattr(declared, "values", [declared]):
+                for kind, table in value.tables.items() if isinstance(value, Variants) else ():
+                    needed = {name: 1.0 for name, field in table.fields.items() if field.needed}
+                    needed |= (
+                        {"stiffness": 1.0, "damping": 1.0} if kind == "stick-element" else {}
+                    )  # one of them
+                    yield pytest.param(table, kinds[kind], needed, id=f"{option}-{kind}")
+    yield pytest.param(
+        SCHEMES.tables["newmark"].fields["newton"].value, schemes.NewtonIteration, {}, id="newton"
+    )
+
+
+def agree_on_bounds(table: Table, build: Any, needed: dict[str, Any]) -> None:
+    """A number is allowed in a file if and only if the class allows it."""
+    for name, field in table.fields.items():
+        for value in BOUNDED:
+            if not isinstance(field.value, Number) or not field.value.fits(value):
+                continue
+            try:
+                build(**(needed | {name: value}))
+                taken = True
+            except mechanics.InvalidModel:
+                taken = False
+            assert fits(value, field.value.schema) == taken, (name, value)
+
+
+@pytest.mark.parametrize("kind", SCHEMES.tables)
+def test_bounds_of_options_of_schemes_are_those_of_their_constructors(kind: str) -> None:
+    needed = {name: 1e-3 for name, field in SCHEMES.tables[kind].fields.items() if field.needed}
+    needed |= {"normal": {"kind": "approach-damper", "damping": 10.0}} if "normal" in needed else {}
+    agree_on_bounds(SCHEMES.tables[kind], lambda **given: build_scheme({"kind": kind, **given}), needed)
+
+
+@pytest.mark.parametrize(("table", "build", "needed"), list(nested_tables()))
+def test_bounds_of_parts_of_schemes_are_those_of_their_constructors(
+    table: Table, build: Any, needed: dict[str, Any]
+) -> None:
+    agree_on_bounds(table, build, needed)
+
+
+def test_bounds_are_told_in_words() -> None:
+    assert Number(above=0.0, at_most=1.0).allowed == "numbers above 0 and up to 1"
+    assert Number(at_least=0.5, at_most=1.0).allowed == "numbers from 0.5 to 1"
+    assert Number(at_most=2.0).allowed == "numbers up to 2"
 
 
 @pytest.mark.parametrize("kind", IMPACT_LAWS)

@@ -47,8 +47,8 @@ _PHASES = {
     "tolerance": Field(POSITIVE, "allowed error per step", "m, m/s", default=1e-10),
     "impact": IMPACT_LAW,
     "sample": _SAMPLE,
-    "shortest_flight": Field(FROM_ZERO, "shorter flights after an impact end it", "s", default=1e-9),
-    "slip_speed": Field(FROM_ZERO, "slower patches count as at rest", "m/s", default=1e-9),
+    "shortest_flight": Field(POSITIVE, "shorter flights after an impact end it", "s", default=1e-9),
+    "slip_speed": Field(POSITIVE, "slower patches count as at rest", "m/s", default=1e-9),
     "largest_step": Field(POSITIVE, "largest step", "s"),
     "painleve": Field(
         Choice(("stop", "jump")), "what happens where there is no finite acceleration", default="stop"
@@ -67,7 +67,9 @@ _DECLARED = {
             "level": Field(Choice(("velocity", "position")), "level of the constraints", default="velocity"),
             "projection": Field(Truth(), "remove penetration at the end of each step", default=False),
             "accuracy": _ACCURACY,
-            "tolerance": Field(POSITIVE, "relative residual of the contact problem", default=1e-9),
+            "tolerance": Field(
+                Number(above=0.0, at_most=1.0), "relative residual of the contact problem", default=1e-9
+            ),
         },
         "time stepping with impulses over a step: many contacts, friction, impacts",
     ),
@@ -95,7 +97,7 @@ _DECLARED = {
                             {
                                 "stiffness": needed(POSITIVE, "c", "N/m"),
                                 "damping": needed(POSITIVE, "d", "N s/m"),
-                                "tolerance": Field(POSITIVE, "distance of touching", "m", default=1e-12),
+                                "tolerance": Field(FROM_ZERO, "distance of touching", "m", default=1e-12),
                             }
                         ),
                     }
@@ -129,10 +131,12 @@ _DECLARED = {
                 default="set-valued",
             ),
             "method": _METHOD,
-            "tolerance": Field(POSITIVE, "allowed relative error of a step", default=1e-8),
+            "tolerance": Field(
+                Number(above=0.0, at_most=0.1), "allowed relative error of a step", default=1e-8
+            ),
             "absolute": Field(POSITIVE, "allowed error of a step", "m, m/s"),
             "sample": _SAMPLE,
-            "slip_speed": Field(FROM_ZERO, "slower contacts count as at rest", "m/s", default=1e-7),
+            "slip_speed": Field(POSITIVE, "slower contacts count as at rest", "m/s", default=1e-7),
         },
         "compliant contact instead of rigid contact",
     ),
@@ -183,8 +187,8 @@ _DECLARED = {
     "newmark": Table(
         {
             "step_size": _STEP,
-            "gamma": Field(FROM_ZERO, "γ", default=0.5),
-            "beta": Field(FROM_ZERO, "β", default=0.25),
+            "gamma": Field(Number(at_least=0.5, at_most=1.0), "γ", default=0.5),
+            "beta": Field(Number(above=0.0, at_most=1.0), "β", default=0.25),
         }
         | _NEWMARK,
         "accelerations that vary linearly within a step",

@@ -66,12 +66,12 @@ class Number:
     @property
     def allowed(self) -> str:
         words = [self.noun]
+        if self.above is not None:
+            words.append(f"above {self.above:g}")
         if self.at_least is not None:
             words.append(f"from {self.at_least:g} {'on' if self.at_most is None else f'to {self.at_most:g}'}")
         elif self.at_most is not None:
-            words.append(f"up to {self.at_most:g}")
-        if self.above is not None:
-            words.append(f"above {self.above:g}")
+            words.append(f"and up to {self.at_most:g}" if len(words) > 1 else f"up to {self.at_most:g}")
         if self.below is not None:
             words.append(f"and below {self.below:g}" if len(words) > 1 else f"below {self.below:g}")
         return " ".join(words)

@@ -255,6 +255,10 @@ def test_contacts_beyond_the_list_are_logged_by_number(monkeypatch: pytest.Monke
         logged = simulate(system, 0.2, Moreau(2e-3, compiled=False), every=every)
         monkeypatch.undo()
         np.testing.assert_array_equal(logged.position, listed.position[::every])
+        assert logged.about["audit"]["contacts"].startswith(
+            "of 4 possible ones those are kept that were loaded"
+        )
+        assert "contacts" not in listed.about["audit"]
         for i in range(n):
             by_name, by_number = listed.contact(f"c{i}"), logged.contact(i)
             impulse = by_name.impulse[::every]

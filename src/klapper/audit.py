@@ -49,9 +49,13 @@ def audit(run: Run, system: System, scheme: Scheme) -> Audit:
     }
     if run.layout.contacts:
         findings["largest penetration"] = float(-np.nanmin(run.samples.gap, initial=0.0)) + 0.0
-    if len(run.layout.contacts) == system.contacts.count:  # all of them were logged
+    if len(run.layout.contacts) == system.contacts.count:
         findings |= _open_forces(run, system, scheme)
         findings |= _unused_restitution(system, scheme)
+    else:
+        findings["contacts"] = (
+            f"of {system.contacts.count} possible ones those are kept that were loaded in the step before each sample"
+        )
     findings |= energy_gains(run)
     kept = conservation(run, system) if scheme.inertia and has_momenta(system) else None
     if kept is not None:

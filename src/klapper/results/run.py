@@ -37,7 +37,8 @@ class ContactHistory:
     ``name``     of the contact
     ``time``     (s,) [s]
     ``gap``      (s,) [m]; nan where a contact that is logged by number was not loaded
-    ``impulse``  (s, 1+tangential) [N s], normal and tangential, since the previous sample
+    ``impulse``  (s, 1+tangential) [N s], normal and tangential, since the previous sample; where possible contacts are
+                 too many to be listed, in the last step before the sample
     ``force``    (s, 1+tangential) [N], mean since the previous sample; nan where an impact happened since then
     ``state``    (s,) one of the numbers ``OPEN``, ``STICK``, ``SLIP`` or ``IMPACT``
 

@@ -27,7 +27,16 @@ def test_who_asks_for_one_example_imports_no_other() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["", "check", "catalogue", "_rotor", "kernels", "a.b", "os"])
+def test_who_asks_for_all_examples_imports_no_command() -> None:
+    code = (
+        "import sys; from klapper.gallery import examples; examples(); "
+        "print('klapper.gallery.figures' in sys.modules)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told.strip() == "False"
+
+
+@pytest.mark.parametrize("name", ["", "check", "catalogue", "figures", "_rotor", "kernels", "a.b", "os"])
 def test_parts_of_the_gallery_that_are_no_examples_are_not_found(name: str) -> None:
     with pytest.raises(LookupError, match=r"There is no example .*; the nearest is "):
         find(name)

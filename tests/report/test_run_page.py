@@ -55,6 +55,15 @@ def test_it_tells_what_was_computed_and_how_good_it_is() -> None:
         assert part in text, part
 
 
+def test_a_single_step_is_told_in_the_singular() -> None:
+    run = bouncing_ball(count=2)
+    for steps, told in ((1, "in 1 step,"), (2, "in 2 steps,")):
+        text = Page(
+            run_page(Run(run.layout, run.samples, run.about | {"steps": steps, "wall_time": 1.0}))
+        ).text
+        assert told in text
+
+
 def test_it_needs_nothing_from_elsewhere_and_forbids_it() -> None:
     html = run_page(bouncing_ball())
     read = Page(html)

@@ -1,7 +1,7 @@
 """Every scheme that files know: what its contract promises, and closed forms.
 
-A new one joins by ``@listed`` over its class. A scheme that cannot treat a model refuses it by name; what it accepts it
-must get right.
+A new one joins by ``@registered`` over its class. A scheme that cannot treat a model refuses it by name; what it
+accepts it must get right.
 """
 
 import json

@@ -1,4 +1,8 @@
-"""Analyses of a model: stability, coexisting states, attractors, closed-form motions over maps of parameters."""
+"""Analyses of a model: its states of rest, its periodic motions, their stability, and maps of parameters.
+
+States: stationary states and load paths, coexisting states, steady sliding. Motions: periodic ones by shooting and by
+harmonic balance, attractors, frequency responses, motions in closed form.
+"""
 
 from klapper.analysis.attractor import Attractor, advancing, find_attractor
 from klapper.analysis.coexistence import Coexistence, coexistence

@@ -1,7 +1,8 @@
 """How the command line tells an error, and with which status it ends.
 
-Exit status 0: done; 1: a check failed; 2: the request is wrong, told in one sentence; 3: an unexpected error,
-whose traceback ``--debug`` shows; 130: interrupted.
+Exit status 0: done; 1: a check, a run or a point of a study failed, or nobody reads the output any more (a broken
+pipe); 2: the request is wrong, told in one sentence; 3: an unexpected error, whose traceback ``--debug`` shows; 130:
+interrupted.
 """
 
 from collections.abc import Iterator

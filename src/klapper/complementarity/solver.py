@@ -19,7 +19,7 @@ import numpy as np
 C = TypeVar("C", bound=type)
 
 SOLVERS: dict[str, type[Any]] = {}
-"""Every solver by the name under which ``solve(problem, "lemke")`` and the command line know it."""
+"""Every solver by the name under which ``solve(problem, "lemke")`` and schemes know it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -303,8 +303,11 @@ class Continuum(System):
                 parts.append(solid.mesh.nodes if reference else np.zeros(shape))
                 continue
             value = finite(given[solid.name], f"the start of '{solid.name}'")
-            if value.shape not in ((shape,) if reference else (shape, shape[1:])):
-                raise InvalidModel(f"the start of '{solid.name}' has shape {value.shape}; expected {shape}.")
+            allowed = (shape,) if reference else (shape, shape[1:])
+            if value.shape not in allowed:
+                raise InvalidModel(
+                    f"the start of '{solid.name}' has shape {value.shape}; expected {' or '.join(map(str, allowed))}."
+                )
             parts.append(np.broadcast_to(value, shape))
         return np.concatenate(parts)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from klapper.gallery.example import Example
 
 _PACKAGE = "klapper.gallery"
-_MACHINERY = {f"{_PACKAGE}.{name}" for name in ("catalogue", "check", "example", "parameter")}
+_MACHINERY = {f"{_PACKAGE}.{name}" for name in ("catalogue", "check", "example", "figures", "parameter")}
 _shelf: dict[str, Example] = {}
 
 

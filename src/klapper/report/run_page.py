@@ -151,21 +151,17 @@ def _computed(run: Run) -> str:
     named = scheme.get("name", "") if isinstance(scheme, dict) else scheme
     span = f" from {run.time[0]:.6g} s to {run.time[-1]:.6g} s" if len(run) else ""
     by = f" by the scheme “{named}”" if named else ""
-    steps = f" in {about['steps']} steps" if "steps" in about else ""
+    steps = f" in {counted(about['steps'], 'step')}" if "steps" in about else ""
     spent = f", in {number(about['wall_time'])} s" if isinstance(about.get("wall_time"), int | float) else ""
     counts = overview.event_counts(run)
     seen = ", ".join(f"{counts[kind]} × {kind}" for kind in KINDS if counts[kind]) or "none"
     contacts = "contacts logged by number"
     if run.samples.loaded is None:
-        contacts = _count(layout.contacts, "contact")
+        contacts = counted(len(layout.contacts), "contact")
     return (
-        f"The motion{span} was computed{by}{steps}{spent}: {_count(layout.coordinates, 'coordinate')}, {contacts}, "
-        f"{_count(layout.constraints, 'two-sided constraint')}. Events at the contacts: {seen}."
+        f"The motion{span} was computed{by}{steps}{spent}: {counted(len(layout.coordinates), 'coordinate')}, "
+        f"{contacts}, {counted(len(layout.constraints), 'two-sided constraint')}. Events at the contacts: {seen}."
     )
-
-
-def _count(things: Sequence[str], noun: str) -> str:
-    return f"{len(things)} {noun}" + ("" if len(things) == 1 else "s")
 
 
 def _verdict(judged: Verdict) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from klapper.contact_states import IMPACT, OPEN, SLIP, STICK
+from klapper.counting import counted
 from klapper.results.events import KINDS, as_events
 from klapper.results.ledger import EXACT, TRUSTED
 from klapper.results.plain import plain
@@ -24,7 +25,7 @@ SHOWN_CONTACTS, SHOWN_EVENTS, WIDTH = 20, 6, 110
 def headline(run: Run) -> str:
     """The run in one line."""
     end = f" to {run.time[-1]:g} s" if len(run) else ""
-    return f"{_system(run)}: {_count(len(run), 'sample')}{end}, {_contacts(run)}, {_status(run)}"
+    return f"{_system(run)}: {counted(len(run), 'sample')}{end}, {_contacts(run)}, {_status(run)}"
 
 
 def summary(run: Run) -> list[str]:
@@ -42,9 +43,12 @@ def summary(run: Run) -> list[str]:
         if isinstance(about.get("wall_time"), int | float)
         else ""
     )
-    rows.append(("time", f"{_count(len(run), 'sample')} of {_count(steps, 'step')}{span}{spent}"))
-    sizes = [_count(len(layout.coordinates), "coordinate"), _count(len(layout.velocities), "velocity")]
-    sizes += [_contacts(run), _count(len(layout.constraints), "two-sided constraint")]
+    rows.append(("time", f"{counted(len(run), 'sample')} of {counted(steps, 'step')}{span}{spent}"))
+    sizes = [
+        counted(len(layout.coordinates), "coordinate"),
+        counted(len(layout.velocities), "velocity", "velocities"),
+    ]
+    sizes += [_contacts(run), counted(len(layout.constraints), "two-sided constraint")]
     rows.append(("size", ", ".join(sizes)))
     counts = event_counts(run)
     rows.append(("events", ", ".join(f"{counts[kind]} × {kind}" for kind in KINDS if counts[kind]) or "none"))
@@ -194,9 +198,9 @@ def _told_contacts(run: Run) -> list[int]:
 def _contacts(run: Run) -> str:
     loaded = run.samples.loaded
     if loaded is None:
-        return _count(len(run.layout.contacts), "contact")
+        return counted(len(run.layout.contacts), "contact")
     most = int(np.max(np.diff(loaded.start), initial=0))
-    return f"{_count(len(np.unique(loaded.contact)), 'contact')} loaded, {most} at once"
+    return f"{counted(len(np.unique(loaded.contact)), 'contact')} loaded, {most} at once"
 
 
 def _status(run: Run) -> str:
@@ -252,8 +256,3 @@ def _parts(value: Any) -> list[Any]:
 def _extreme(values: np.ndarray, pick: Any) -> float:
     known = values[~np.isnan(values)]
     return float(pick(known)) if known.size else float("nan")
-
-
-def _count(count: int, noun: str) -> str:
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{count} {noun if count == 1 else plural}"

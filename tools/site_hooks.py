@@ -35,6 +35,7 @@ ROOMS = (
     "compare",
     "conservation",
     "analysis",
+    "analysis.rotor",
     "complementarity",
     "complementarity.selection",
     "convex",

@@ -114,6 +114,21 @@ class System(Protocol):
         J_B never changes; ``singular_mass``, whether coordinates without mass follow the others by
         ``carried_velocity(v)``; ``search_margin`` [m], the gap from which on ``near`` may leave out a contact;
         ``rigid_form()``, if all of it is rigid bodies with standard contacts. Without an override: nothing.
+    14. Some methods ask whether a system can do more, and do without it otherwise (in brackets), so that these names
+        are not in this protocol:
+
+        ``pair(t, q, travel, start, *, corners)``                 who meets whom, for hard contacts of energy-momentum
+                                                                  and quasi-static steps (``near``)
+        ``force_between(t, before, after, *, slope, exact)``      mean force of an energy-momentum step (at the middle,
+                                                                  corrected along M Δq)
+        ``potential_gradient(q)`` (n,) [N]                        the same, projected (differences)
+        ``constraint_parts``                                      the same: ``invariants`` and ``loss`` of each (none)
+        ``contact_hessian(t, q, which, force)`` (n, n) [N/m]      penalty contact (differences)
+        ``linear_momentum(v)``, ``angular_momentum(q, v)``        the audit (momenta are not told)
+        ``resultants(q, force)``                                  the audit: their rates (by M⁻¹)
+        ``load_at(t, q)``                                         static states: the load and its slope (load at start)
+        ``least_volume(q)``                                       static states: above 0 in sound cells (not looked at)
+        ``block_form()``                                          the nested prox scheme (no compiled loop)
 
     A ball of 1 kg over a floor, in as few lines as the contract allows:
 

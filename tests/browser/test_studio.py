@@ -238,7 +238,7 @@ def test_mistakes_are_told_while_they_are_written(page: Page) -> None:
     page.type_into(starter("bodies").replace("restitution = 0.7", "restitution = 0.6"))
     page.find(".checked", "A scenario of the kind bodies")
     page.find("textarea").send_keys(Keys.CONTROL, "s")
-    page.find(".saved", "saved")
+    page.find(".saved[data-kind='saved']", "saved")
     assert "restitution = 0.6" in (page.folder / "my.toml").read_text(encoding="utf-8")
 
 
@@ -257,7 +257,7 @@ def test_a_draft_survives_and_a_change_on_disk_is_noticed(page: Page) -> None:
     page.driver.get_log("browser")  # the browser notes the status 409
     assert (page.folder / "my.toml").read_text(encoding="utf-8") == "# theirs\n"
     page.find("button", "Take the one on the disk").click()
-    page.find(".saved", "saved")
+    page.find(".saved[data-kind='saved']", "saved")
     assert page.driver.execute_script("return document.querySelector('textarea').value") == "# theirs\n"
 
 

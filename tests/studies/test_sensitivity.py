@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 import study_targets
 
-from klapper.studies import StudyError
-from klapper.studies import elasticities
+from klapper.studies import StudyError, elasticities
 
 CYCLE = {
     "mass": 1.0,

@@ -126,7 +126,9 @@ class _Forces:
         return Balanced(-force, max(float(np.abs(force).max(initial=0.0)), self.least))
 
     def matrix(self, q1: np.ndarray) -> Any:
-        return -self.system.tangents(self.t, q1, self.rest).position
+        tangent = self.system.tangents(self.t, q1, self.rest).position
+        assert tangent is not None  # asked in init
+        return -tangent
 
 
 class _RestAtEnd:

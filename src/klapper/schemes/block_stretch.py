@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from klapper.contact_states import SLIP, STICK
 from klapper.mechanics.block_form import BlockForm
 from klapper.schemes.base import Snapshot
 from klapper.schemes.friction_strategies import FunctionalFriction, PseudoInverseFriction
@@ -45,6 +46,7 @@ class BlockStretch:
     def __init__(self, scheme: NestedProx, system: Any) -> None:
         self.scheme, self.load, self.start = scheme, system.load, float(system.start.time)
         self.form: BlockForm = system.block_form()
+        self.rough = system.contacts.laws(np.arange(system.contacts.count)).rough
 
     def run(self, snapshot: Snapshot, count: int, every: int) -> tuple[Snapshot, dict[str, Any], str]:
         """Do ``count`` steps, see :class:`klapper.schemes.base.Stretch`."""
@@ -194,7 +196,9 @@ class BlockStretch:
             "velocity": saved.velocity[:done],
             "gap": saved.gap[:done],
             "impulse": saved.impulse[:done],
-            "state": saved.state[:done],
+            "state": np.where((saved.state[:done] == STICK) & ~self.rough, SLIP, saved.state[:done]).astype(
+                np.int8
+            ),
             "constraint_impulse": np.zeros((done, 0)),
             "energy": saved.energy[:done],
             "residual": saved.residual[:done],

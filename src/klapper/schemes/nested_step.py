@@ -286,5 +286,6 @@ class NestedStep:
             sums=sums,
             memory=np.concatenate([flags, totals]),
         )
-        state = np.where(closed, np.where(sticks, STICK, SLIP), OPEN).astype(np.int8)
+        holds = sticks & self.system.contacts.laws(self.near).rough
+        state = np.where(closed, np.where(holds, STICK, SLIP), OPEN).astype(np.int8)
         return Step(after, self.near.astype(np.int64), full, state, np.zeros(0), residual, notes)

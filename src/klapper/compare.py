@@ -11,7 +11,6 @@ Neither stops the others.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -121,18 +120,11 @@ def _difference(scheme: Scheme, schemes: Sequence[Scheme]) -> str:
     )
 
 
-def _sampled(scheme: Scheme, times: np.ndarray) -> Scheme:
-    """The scheme with its output at the common times, where it chooses its own steps."""
-    if is_dataclass(scheme) and getattr(scheme, "sample", False) is None:
-        return replace(scheme, sample=float(times[1] - times[0]))  # type: ignore[arg-type]
-    return scheme
-
-
 def _timed(
     system: System, until: float, scheme: Scheme, times: np.ndarray, progress: bool | None
 ) -> tuple[Run, float]:
     """The run with samples at the common times, and the seconds that the scheme takes without them."""
-    sampled = _sampled(scheme, times)
+    sampled = scheme.sampled(float(times[1] - times[0]))
     run = simulate(system, until, sampled, progress=progress)
     taken = float(run.about["wall_time"])
     if sampled is not scheme or taken < _SHORT:

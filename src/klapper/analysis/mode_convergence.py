@@ -12,7 +12,7 @@ Waltersberger Figs. 5.22-5.25.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, is_dataclass, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -235,7 +235,9 @@ def mode_convergence(
     for count in wanted:
         try:
             reduced[count] = reduce(system, count)
-            runs[count] = simulate(reduced[count].system, until, _sampled(scheme, times), progress=progress)
+            runs[count] = simulate(
+                reduced[count].system, until, scheme.sampled(float(times[1] - times[0])), progress=progress
+            )
         except (InvalidModel, SimulationFailed) as error:
             refused[count] = str(error)
     if len(runs) < 2:
@@ -287,10 +289,3 @@ def _watched(system: LinearSystem, contacts: Sequence[str] | None, has_rows: boo
             "there is nothing to compare: the system has no gaps, so give rows={name: row (n,)}."
         )
     return list(contacts)
-
-
-def _sampled(scheme: Scheme, times: np.ndarray) -> Scheme:
-    """The scheme with its output at the common times, where it chooses its own steps."""
-    if is_dataclass(scheme) and getattr(scheme, "sample", False) is None:
-        return replace(scheme, sample=float(times[1] - times[0]))  # type: ignore[arg-type]
-    return scheme

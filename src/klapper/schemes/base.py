@@ -124,7 +124,8 @@ class Scheme(Protocol):
     7. ``stored_energy(system, snapshot)`` [J] is held by springs that belong to the scheme and not to the model, such
        as those of regularised contacts; zero for all others.
     8. ``refined(factor)`` is the same scheme with the parameter of its error that many times smaller (step size,
-       tolerance, compliance of the contacts), or None if it has none.
+       tolerance, compliance of the contacts), or None if it has none; ``sampled(interval)`` the same with samples at
+       multiples of an interval [s], where it chooses its own steps and none are asked for.
     9. ``settings`` and ``citations`` describe it in plain data.
     10. ``inertia`` says whether masses move it, False for one equilibrium after another; ``compliant_contacts`` whether
         its contacts are springs, so that no force is undetermined; ``rebound`` what decides on the speed after an
@@ -167,6 +168,9 @@ class Scheme(Protocol):
 
     def refined(self, factor: float) -> Scheme | None:
         return None
+
+    def sampled(self, interval: float) -> Scheme:
+        return self
 
     @property
     def settings(self) -> dict[str, Any]: ...

@@ -9,7 +9,7 @@ Definition 4.1.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -84,6 +84,9 @@ class Phased(Scheme):
         if self.painleve not in ("stop", "jump"):
             raise InvalidModel(f"painleve is {self.painleve!r}; allowed are 'stop' and 'jump'.")
         require_rule(self.selection)
+
+    def sampled(self, interval: float) -> Self:
+        return replace(self, sample=interval) if self.sample is None else self
 
     def init(self, system: System) -> Snapshot:
         if system.compliance is not None:

@@ -120,6 +120,9 @@ class Regularised(Scheme):
         friction that many times sharper."""
         return replace(self, normal=_stiffer(self.normal, factor), friction=_sharper(self.friction, factor))
 
+    def sampled(self, interval: float) -> Regularised:
+        return replace(self, sample=interval) if self.sample is None else self
+
     def costs(self, system: System, snapshot: Snapshot) -> dict[str, int]:
         """How often what was done since the start of the run."""
         counts = RegularisedMemory.read(snapshot.memory, system).counts

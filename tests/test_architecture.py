@@ -45,3 +45,8 @@ def test_a_public_name_has_one_place() -> None:
                 if callable(getattr(module, name)):
                     places[id(getattr(module, name))].append(f"{found.name}.{name}")
     assert [where for where in places.values() if len(where) > 1] == []
+
+
+def test_the_package_itself_offers_rooms_and_one_shortcut() -> None:
+    assert set(klapper.__all__) - set(klapper._ROOMS) == {"__version__", "study"}
+    assert klapper.study is klapper.studies.study

@@ -350,7 +350,7 @@ def test_bad_steps_solvers_impacts_and_tolerances_are_refused(make) -> None:
 
 def test_the_scheme_names_its_settings_and_its_sources() -> None:
     settings = Moreau(0.01, theta=1.0, accuracy=1e-4).settings
-    assert (settings["step"], settings["theta"], settings["accuracy"]) == (0.01, 1.0, 1e-4)
+    assert (settings["step_size"], settings["theta"], settings["accuracy"]) == (0.01, 1.0, 1e-4)
     assert "anitescu2002" in Moreau(0.01, theta=1.0).citations
     assert "jean1999" in Moreau(0.01).citations
     run = simulate(oscillator(), 0.1, Moreau(0.01))

@@ -278,7 +278,7 @@ class Run:
     def log_time(self) -> np.ndarray:
         """(s,) s, whose differences are the durations over which impulses of logged contacts act: one step."""
         settings = self.about.get("settings", {})
-        step = settings.get("step")
+        step = settings.get("step_size", settings.get("step"))  # older files call it step
         if self.samples.loaded is None or step is None or settings.get("accuracy") is not None:
             return self.time
         return np.arange(len(self)) * float(step)

@@ -94,7 +94,7 @@ class CentralDifference(EqualSteps):
 
     @property
     def settings(self) -> dict[str, Any]:
-        return {"step": self.step_size, "contact": None if self.contact is None else repr(self.contact)}
+        return {"step_size": self.step_size, "contact": None if self.contact is None else repr(self.contact)}
 
     @property
     def citations(self) -> tuple[str, ...]:

@@ -108,7 +108,22 @@ class ContactRounds:
     missed: float = 0.0
 
     def settle(self, start: np.ndarray, multipliers: np.ndarray) -> Settled:
-        """From a predicted position (n,) and the multipliers (p,) of the two-sided constraints."""
+        """From a predicted position (n,) and the multipliers (p,) of the two-sided constraints.
+
+        Every round solves the step with the states of ``now``, judges the answer and takes over the states and partners
+        that it suggests. States that come back raise the stage of the search:
+
+            plain      states contact by contact, nearest partners
+            corners    the same, where a node in a re-entrant corner has both sides as partners
+            kept       partners stay; where others are overlapped, both are held
+            programme  besides, states by one complementarity problem of the linearised step
+
+        Where Newton's method fails, gaps are eased and closed bit by bit. States that last are solved once more to the
+        last digit and returned, unless partners that were left aside are overlapped (``missed``) or surfaces that never
+        part pull at one partner and push at another (``opposed``). The search ends without an answer if Newton's method
+        fails too often, if states come back in the last stage, or where partners are opposed, or missed before they are
+        kept.
+        """
         self.travel = 2.0 * float(np.abs(start - self.before.position).max(initial=0.0))
         pairing = self._paired(start)
         states, normal, tangential = self._remembered(pairing)

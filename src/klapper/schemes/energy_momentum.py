@@ -154,13 +154,13 @@ class EnergyMomentum(AccurateSteps):
     @property
     def settings(self) -> dict[str, Any]:
         return {
-            "step": self.step_size,
+            "step_size": self.step_size,
             "forces": self.forces,
             "constraint_forces": self.constraint_forces,
             "enforcement": repr(self.enforcement),
             "contact": repr(self.contact),
             "accuracy": self.accuracy,
-            "tolerance": self.newton.tolerance,
+            "newton": repr(self.newton),
         }
 
     @property

@@ -74,7 +74,7 @@ class Leapfrog(EqualSteps):
 
     @property
     def settings(self) -> dict[str, Any]:
-        return {"step": self.step_size, "impact": "newton" if self.impact is None else repr(self.impact)}
+        return {"step_size": self.step_size, "impact": "newton" if self.impact is None else repr(self.impact)}
 
     @property
     def citations(self) -> tuple[str, ...]:

@@ -131,7 +131,7 @@ class Moreau(AccurateSteps):
     @property
     def settings(self) -> dict[str, Any]:
         return {
-            "step": self.step_size,
+            "step_size": self.step_size,
             "theta": self.theta,
             "impact": "newton" if self.impact is None else repr(self.impact),
             "level": self.level,

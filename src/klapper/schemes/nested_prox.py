@@ -204,19 +204,19 @@ class NestedProx(EqualSteps):
         strategy = self.strategy
         plain = strategy is None or strategy.name == self.friction
         return {
-            "step": self.step_size,
+            "step_size": self.step_size,
             "integrator": self.integrator,
             "friction": self.friction if plain else repr(strategy),
             "start": "zero" if self.start is None else self.start,
             "weights": self.weights,
             "projection": self.projection,
-            "slip speed": self.slip_speed,
-            "slip force": self.slip_force,
-            "gap tolerance": self.gap_tolerance,
-            "force tolerance": self.force_tolerance,
-            "rounds": self.max_rounds,
-            "iterations": self.max_iterations,
-            "reductions": self.max_reductions,
+            "slip_speed": self.slip_speed,
+            "slip_force": self.slip_force,
+            "gap_tolerance": self.gap_tolerance,
+            "force_tolerance": self.force_tolerance,
+            "max_rounds": self.max_rounds,
+            "max_iterations": self.max_iterations,
+            "max_reductions": self.max_reductions,
             "reduction": self.reduction,
         }
 

@@ -88,10 +88,10 @@ class NewmarkFamily(AccurateSteps):
     @property
     def settings(self) -> dict[str, Any]:
         return {
-            "step": self.step_size,
+            "step_size": self.step_size,
             "contact": None if self.contact is None else repr(self.contact),
             "accuracy": self.accuracy,
-            "tolerance": self.newton.tolerance,
+            "newton": repr(self.newton),
         }
 
     @property

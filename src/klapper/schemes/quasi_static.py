@@ -88,7 +88,7 @@ class QuasiStatic(EqualSteps):
 
     @property
     def settings(self) -> dict[str, Any]:
-        return {"step": self.step_size, "contact": repr(self.contact), "tolerance": self.newton.tolerance}
+        return {"step_size": self.step_size, "contact": repr(self.contact), "newton": repr(self.newton)}
 
     @property
     def citations(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ import numpy as np
 from klapper.audit import audit
 from klapper.contact_states import IMPACT
 from klapper.mechanics.errors import InvalidModel
-from klapper.mechanics.fingerprint import plain_answers, written_out
+from klapper.mechanics.fingerprint import options_of, plain_answers, written_out
 from klapper.mechanics.picture_format import plain_picture
 from klapper.mechanics.system import System, require_system
 from klapper.progress import Progress, progress_for
@@ -167,7 +167,7 @@ class _Loop:
         for array in plain_answers(self.system, self.until, MOST_LISTED_CONTACTS):
             digest.update(repr(array.shape).encode())
             digest.update(np.ascontiguousarray(array, dtype=float).tobytes())
-        options = (self.scheme.name, self.scheme.settings, self.scheme)
+        options = (self.scheme.name, self.scheme.settings, options_of(self.scheme))
         for text in (repr(self.layout), written_out(options), repr(self.until), repr(self.every)):
             digest.update(text.encode())
         return digest.hexdigest()

@@ -22,6 +22,13 @@ def plain_answers(system: System, until: float, most: int) -> Iterator[np.ndarra
         yield from _plain(answer)
 
 
+def options_of(thing: Any) -> dict[str, Any]:
+    """What a data class is made of, by name; nothing for other things."""
+    if not is_dataclass(thing):
+        return {}
+    return {field.name: getattr(thing, field.name) for field in fields(thing) if field.init}
+
+
 def written_out(options: Any) -> str:
     """A text that is the same for the same options in every process, and another one for all others.
 
@@ -29,8 +36,7 @@ def written_out(options: Any) -> str:
     do not describe themselves by their names.
     """
     if is_dataclass(options):
-        given = {field.name: getattr(options, field.name) for field in fields(options) if field.init}
-        return f"{type(options).__qualname__}({written_out(given)})"
+        return f"{type(options).__qualname__}({written_out(options_of(options))})"
     if isinstance(options, Mapping):
         return "{" + ", ".join(f"{key!r}: {written_out(value)}" for key, value in options.items()) + "}"
     if isinstance(options, list | tuple):

@@ -37,8 +37,8 @@ def test_the_observed_order_is_that_of_the_method():
 
 def test_table_and_text_tell_the_same():
     found = compare(ball(), 1.0, [Moreau(1e-3), Moreau(1e-4)])
-    assert list(found.runs) == ["moreau step 0.001", "moreau step 0.0001"]
-    assert found.reference == "moreau step 0.0001"
+    assert list(found.runs) == ["moreau step_size 0.001", "moreau step_size 0.0001"]
+    assert found.reference == "moreau step_size 0.0001"
     row = found.table[0]
     run = simulate(ball(), 1.0, Moreau(1e-3))
     assert row["steps"] == 1000

@@ -108,7 +108,7 @@ def _named(methods: Any) -> dict[str, Scheme]:
 
 
 def _difference(scheme: Scheme, schemes: Sequence[Scheme]) -> str:
-    """The settings in which a scheme differs from others of its kind, e.g. "step 0.001"."""
+    """The settings in which a scheme differs from others of its kind, e.g. "step_size 0.001"."""
     if isinstance(scheme, type) or not hasattr(scheme, "settings"):
         return ""
     others = [other.settings for other in schemes if other.name == scheme.name and other is not scheme]

@@ -9,7 +9,7 @@ from klapper.results import PartStore, ResultsError
 
 from .motions import bouncing_ball
 
-ABOUT = {"system": "a ball", "scheme": "moreau", "settings": {"step": 0.001}}
+ABOUT = {"system": "a ball", "scheme": "moreau", "settings": {"step_size": 0.001}}
 
 
 def lines(folder: Path) -> list[str]:
@@ -29,7 +29,7 @@ def test_the_log_tells_when_a_run_stops_goes_on_and_ends(tmp_path: Path) -> None
         store.append(run.samples[201:], {})
         store.finish(run)
     assert lines(tmp_path) == [
-        "begun: a ball by moreau (step 0.001)",
+        "begun: a ball by moreau (step_size 0.001)",
         "part 1: 201 samples, to 1 s",
         "stopped at 1 s with 1 part stored; the same call goes on from there",
         "resumed after 201 samples at 1 s.",

@@ -1,6 +1,6 @@
 """The log of a stored run: what happened when, one line each, in ``run.log`` beside the run.
 
-    2026-03-01T09:30:00+00:00  begun: rotor by moreau (step 0.0001, until 10)
+    2026-03-01T09:30:00+00:00  begun: rotor by moreau (step_size 0.0001, until 10)
     2026-03-01T09:30:05+00:00  part 1: 52000 samples, to 0.52 s
     2026-03-01T09:30:07+00:00  stopped at 0.71 s with 2 parts stored; the same call goes on from there
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from klapper.analysis import follow_load, static_state
 from klapper.complementarity import ActiveSet, Lemke
 from klapper.mechanics import Contact, FrictionElement, InvalidModel, LinearSystem
-from klapper.schemes import EnergyMomentum, EventDriven, Moreau, PiecewiseExact, QuasiStatic
+from klapper.schemes import EnergyMomentum, EventDriven, Moreau, Newmark, PiecewiseExact, QuasiStatic
 from klapper.simulate import simulate
 
 
@@ -54,3 +55,18 @@ def test_advice_for_compliant_contacts_can_be_followed(scheme) -> None:
     with pytest.raises(InvalidModel, match=r"use (Moreau\(theta=1, level='position'\))"):
         scheme.init(soft)
     assert simulate(soft, 0.1, Moreau(1e-3, theta=1, level="position")).about["status"] == "complete"
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda given: Newmark(1e-3, newton=given),
+        lambda given: EnergyMomentum(1e-3, newton=given),
+        lambda given: QuasiStatic(1e-3, newton=given),
+        lambda given: static_state(LinearSystem([1.0], stiffness=[1.0], force=[1.0]), newton=given),
+        lambda given: follow_load(LinearSystem([1.0], stiffness=[1.0], force=[1.0]), newton=given),
+    ],
+)
+def test_what_is_no_newton_iteration_is_refused(ask) -> None:
+    with pytest.raises(InvalidModel, match=r"newton is 3; allowed are NewtonIteration"):
+        ask(3)

@@ -24,7 +24,7 @@ from klapper.analysis.static_problem import StaticProblem, StaticState, bordered
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
-from klapper.schemes.newton import NewtonIteration, NotConverged, Residual
+from klapper.schemes.newton import NewtonIteration, NotConverged, Residual, require_newton
 from klapper.schemes.sparse_factor import SingularMatrix, Solve, factorised
 
 _CUTS = 12  # halvings of the arc length after which it is given up
@@ -75,6 +75,7 @@ def follow_load(
         raise InvalidModel("neither end nor stop is given; one of them must end the path.")
     number(largest, "largest", "numbers from 1 on", at_least=1.0)
     problem, solver = StaticProblem(system, time), newton or NewtonIteration()
+    require_newton(solver)
     try:
         begin = problem.solved_at(problem.start(0.0), 0.0, solver) if first is None else first
         return _Path(problem, solver, begin, step, arc).followed(end, stop, most, largest)

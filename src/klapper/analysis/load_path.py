@@ -18,7 +18,7 @@ from klapper.analysis.static_problem import StaticProblem, StaticState
 from klapper.mechanics.arguments import whole
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
-from klapper.schemes.newton import NewtonIteration, NotConverged
+from klapper.schemes.newton import NewtonIteration, NotConverged, require_newton
 
 _CUTS = 12  # halvings of a step after which it is given up
 
@@ -135,7 +135,9 @@ def load_path(
     wanted = np.asarray(factors, dtype=float)
     if wanted.ndim != 1 or not len(wanted) or not np.all(np.isfinite(wanted)):
         raise InvalidModel(f"factors are {factors!r}; expected a list of at least one finite number.")
-    return stepped(StaticProblem(system, time), wanted, start, newton or NewtonIteration())
+    solver = newton or NewtonIteration()
+    require_newton(solver)
+    return stepped(StaticProblem(system, time), wanted, start, solver)
 
 
 def stepped(

@@ -36,7 +36,7 @@ from klapper.schemes.force_between import potential_gradient
 from klapper.schemes.held_contacts import HeldContacts
 from klapper.schemes.implicit_step import ImplicitStep
 from klapper.schemes.motion_balance import MotionBalance
-from klapper.schemes.newton import NewtonIteration, NotConverged
+from klapper.schemes.newton import NewtonIteration, NotConverged, require_newton
 from klapper.schemes.penalty_contact import PenaltyContact
 from klapper.schemes.saddle_point import Reduction
 from klapper.schemes.settled_step import Settled
@@ -98,6 +98,7 @@ class EnergyMomentum(AccurateSteps):
     rebound = "the bodies, whose waves carry energy away"
 
     def __post_init__(self) -> None:
+        require_newton(self.newton)
         self.require_lengths()
         for given, name, allowed in (
             (self.forces, "forces", ("discrete", "midpoint", "projected")),

@@ -23,7 +23,7 @@ from klapper.schemes.adaptive_step import AccurateSteps
 from klapper.schemes.base import Snapshot, Step, StepFailed, registered
 from klapper.schemes.consistent_start import consistent_start, present, require_constant_mass
 from klapper.schemes.direction_slope import direction_slope
-from klapper.schemes.newton import NewtonIteration, NotConverged, Residual
+from klapper.schemes.newton import NewtonIteration, NotConverged, Residual, require_newton
 from klapper.schemes.penalty_contact import PenaltyContact, loaded_contacts
 from klapper.schemes.saddle_point import saddle_point
 from klapper.schemes.smooth_ledger import End, step_sums
@@ -53,6 +53,7 @@ class NewmarkFamily(AccurateSteps):
     rebound = "the springs of the contacts"
 
     def __post_init__(self) -> None:
+        require_newton(self.newton)
         self.require_lengths()
         if not isinstance(self.contact, PenaltyContact | None):
             raise InvalidModel(

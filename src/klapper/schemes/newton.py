@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from klapper.mechanics.arguments import number
+from klapper.mechanics.errors import InvalidModel
 from klapper.schemes.sparse_factor import SingularMatrix, Solve
 
 _EPSILON, _TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
@@ -190,6 +191,12 @@ class NewtonIteration:
         if best is None:
             raise NotConverged("no correction of the positions keeps the bodies from turning inside out")
         return best
+
+
+def require_newton(given: Any) -> None:
+    """Refuse what equations cannot be solved by."""
+    if not isinstance(given, NewtonIteration):
+        raise InvalidModel(f"newton is {given!r}; allowed are NewtonIteration(…) with its options.")
 
 
 def _rounding(change: np.ndarray, x: np.ndarray, coordinates: int, tolerance: float) -> bool:

@@ -24,7 +24,7 @@ from klapper.schemes.contact_rounds import ContactRounds, HardContact
 from klapper.schemes.equal_steps import EqualSteps
 from klapper.schemes.held_contacts import HeldContacts
 from klapper.schemes.implicit_step import Balanced, ImplicitStep
-from klapper.schemes.newton import NewtonIteration, NotConverged
+from klapper.schemes.newton import NewtonIteration, NotConverged, require_newton
 from klapper.schemes.settled_step import Settled
 
 _SMALLEST = 2.0**-10  # of a step: the smallest part that it is cut into
@@ -63,6 +63,7 @@ class QuasiStatic(EqualSteps):
     rebound = "nothing, there are no impacts"
 
     def __post_init__(self) -> None:
+        require_newton(self.newton)
         number(self.step_size, "step_size", "numbers above 0, in s", above=0.0)
         if not isinstance(self.contact, HardContact):
             raise InvalidModel(f"contact is {self.contact!r}; allowed is HardContact(…).")

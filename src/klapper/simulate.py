@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import hashlib
 import time
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from klapper.mechanics.system import System, require_system
 from klapper.progress import Progress, progress_for
 from klapper.results import ENERGY, Layout, Loaded, PartStore, ResultsError, Run, Samples
 from klapper.results.findings import Findings
+from klapper.sampling import Sampler
 from klapper.schemes.base import (
     Scheme,
     Snapshot,
@@ -40,6 +42,8 @@ __all__ = ["SimulationFailed", "simulate"]
 
 MOST_LISTED_CONTACTS = 2000  # with more, only loaded contacts are logged, by number
 _MEMORY = 4e8  # bytes of samples beyond which they are thinned out
+_AT_ONCE = 2e7  # bytes of steps that are merged to samples at once
+_MOST_SAMPLES = 200_000  # of a motion that is sampled inside its steps
 _PART_EVERY = 5.0  # seconds between parts on disk
 
 
@@ -77,7 +81,8 @@ def simulate(
     """Integrate ``system`` from its start to the time ``until`` [s] and return the run.
 
     ``scheme``     of :mod:`klapper.schemes`, e.g. ``Moreau(1e-3)``
-    ``every``      save every so many steps; None: every step, fewer if that would take more than 400 MB
+    ``every``      save every so many steps; None: every step, fewer if that would take more than 400 MB, and inside
+                   the steps of a method that knows the motion there, as densely as straight lines need it
     ``store``      folder for the run; if it holds the beginning of the same run, that is resumed, and if it holds the
                    finished run, that is returned
     ``overwrite``  whether another run in ``store`` may be replaced
@@ -144,6 +149,10 @@ class _Loop:
         )
         self.steps = scheme.steps(system, until)
         self.every = self._thinning() if every is None else int(every)
+        self.dense = every is None and getattr(scheme, "sample", None) is None
+        self.most = int(np.clip(_MEMORY / self._sample_bytes, 1000, _MOST_SAMPLES))
+        self.saved, self.sampler = 1, Sampler(system, self.layout)
+        self.tallied = self.sampler.tally.written()  # at the last sample
         self.snapshot = scheme.init(system)
         self.sampled = self.snapshot  # at the last sample: what a run that is interrupted goes on from
         self.stretches: list[Samples] = [self._first_sample()]
@@ -157,9 +166,13 @@ class _Loop:
     def _thinning(self) -> int:
         if self.steps is None:
             return 1
+        return max(int(np.ceil(self.steps * self._sample_bytes / _MEMORY)), 1)
+
+    @property
+    def _sample_bytes(self) -> float:
         width = len(self.layout.coordinates) + len(self.layout.velocities) + 12
         width += len(self.layout.contacts) * (3 + self.layout.tangential)
-        return max(int(np.ceil(self.steps * width * 8.0 / _MEMORY)), 1)
+        return 8.0 * width
 
     def fingerprint(self) -> str:
         """A text that differs for another system, scheme or length: by what the system answers at several times."""
@@ -177,6 +190,8 @@ class _Loop:
         self.stretches, self.unsaved = [samples], 1
         self.snapshot = self.sampled = Snapshot.read(stored)
         self.findings = Findings.read(stored["findings"])
+        self.saved, self.tallied = len(samples), np.asarray(stored["over_time"])
+        self.sampler.tally.read(self.tallied)
         self.seconds = float(stored["seconds"])
         self.fallbacks = int(stored["fallbacks"])
         self.worst_residual = float(stored["worst_residual"])
@@ -226,14 +241,41 @@ class _Loop:
             return
         cut = self._cut(self._compiled_cut())
         while self.snapshot.step < cut:
-            after, samples, why = stretch.run(self.snapshot, cut - self.snapshot.step, self.every)
-            if samples:
-                self._take(_as_samples(samples))
+            count = cut - self.snapshot.step
+            after, samples, why = (
+                self._stretched(stretch, count) if self.every == 1 else self._merged(stretch, count)
+            )
+            if samples is not None:
+                self._take(samples)
                 self.snapshot = self.sampled = after
             if why:
                 step = self.snapshot.step
                 self._general(min(step - step % self.every + self.every, cut))
                 self.fallbacks += self.snapshot.step - step
+
+    def _stretched(self, stretch: Stretch, count: int) -> tuple[Snapshot, Samples | None, str]:
+        """Up to ``count`` compiled steps, each with its sample."""
+        after, arrays, why = stretch.run(self.snapshot, count, 1)
+        return after, _as_samples(arrays) if arrays else None, why
+
+    def _merged(self, stretch: Stretch, count: int) -> tuple[Snapshot, Samples | None, str]:
+        """The same with one sample for every so many steps; the statistics see them all."""
+        together = max(int(_AT_ONCE / (self.every * self._sample_bytes)), 1) * self.every
+        together = min(count, together - self.snapshot.step % self.every)
+        after, steps, why = self._stretched(stretch, together)
+        if steps is None:
+            return after, None, why
+        ends = np.flatnonzero(steps.step % self.every == 0)
+        if not why and ends[-1:].tolist() != [len(steps) - 1]:
+            ends = np.append(ends, len(steps) - 1)  # the last step of the run
+        if len(ends) == 0:
+            return after, None, why
+        if ends[-1] < len(steps) - 1:
+            after, steps, _ = self._stretched(stretch, int(ends[-1]) + 1)
+        assert steps is not None
+        self.sampler.tally.take_samples(Samples.concatenate([self.stretches[-1][-1:], steps]))
+        self.tallied = self.sampler.tally.written()
+        return after, steps.merged(ends), why
 
     def _cut(self, distance: int) -> int:
         """The next step number at which the state is plain data: a multiple of a fixed distance, or the end."""
@@ -252,17 +294,94 @@ class _Loop:
         gathered = _Gathered(self.layout, self.listed)
         try:
             while self.snapshot.step < cut and not self._finished():
-                step = self.scheme.step(self.system, self.snapshot, self.until)
+                before = self.snapshot
+                step = self.scheme.step(self.system, before, self.until)
                 self.snapshot = step.after
                 self.findings.take(step.notes)
-                gathered.add(step)
-                if step.after.step % self.every == 0 or self._finished():
-                    collected.append(self._sample(gathered))
-                    self.sampled = self.snapshot
+                inner = self._look(before, step)
+                gathered.add(step if inner is None else _rest(step, inner))
+                if self._due(cut):
+                    sample = self._sample(gathered)
+                    collected.append(
+                        sample if inner is None else Samples.concatenate([inner.samples, sample])
+                    )
+                    self.sampled, self.tallied = self.snapshot, self.sampler.tally.written()
+                    self.saved += len(collected[-1])
                     gathered = _Gathered(self.layout, self.listed)
         finally:
             if collected:
                 self._take(Samples.concatenate(collected))
+
+    def _due(self, cut: int) -> bool:
+        """Whether the state that was reached is saved."""
+        now = self.snapshot
+        if self._finished() or now.step == cut:
+            return True
+        if self._crowded:
+            return now.time - self.sampled.time >= (self.until - self.system.start.time) / self.most
+        return now.step % self.every == 0
+
+    @property
+    def _crowded(self) -> bool:
+        """Whether there are as many samples as a motion that is sampled inside its steps may have."""
+        return self.dense and self.saved >= self.most and not self.sampler.tally.empty
+
+    def _look(self, before: Snapshot, step: Step) -> _Inner | None:
+        """Look into a step for the statistics; samples inside it, if they are due."""
+        if step.motion is None:
+            if self.every > 1 and step.after.time > before.time:
+                self.sampler.step(before, step)
+            return None
+        times = self.sampler.look(step.motion, step.contact if self.listed else step.contact[:0])
+        if not self.dense or len(times) == 0 or self._crowded:
+            return None
+        if self.saved + len(times) >= self.most:
+            apart = (self.until - self.system.start.time) / self.most
+            self.findings.take(
+                {
+                    "samples": f"{self.most} samples were reached at {before.time:.6g} s; later ones are {apart:.3g} s "
+                    f"apart or more and do not resolve the motion. run.over_time does; sample= sets samples by hand"
+                }
+            )
+            self.saved = self.most
+            return None
+        return self._inner(step, times)
+
+    def _inner(self, step: Step, times: np.ndarray) -> _Inner:
+        """Samples at times (k,) inside a step."""
+        assert step.motion is not None
+        reached = step.motion.progress(times)
+        count, m, d = len(times), len(self.layout.contacts), self.layout.tangential
+        since = np.diff(reached.impulse, axis=0, prepend=0.0)
+        impulse, state, gap = np.zeros((count, m, 1 + d)), np.zeros((count, m), np.int8), np.zeros((count, 0))
+        loaded = None
+        if self.listed:
+            impulse[:, step.contact], state[:, step.contact] = since, step.state
+            gap = step.motion.gaps(times, reached.position)
+        else:
+            loaded = self._loaded(step, times, reached.position, since)
+        samples = Samples(
+            step=np.full(count, step.after.step),
+            time=times,
+            position=reached.position,
+            velocity=reached.velocity,
+            gap=gap,
+            impulse=impulse,
+            state=state,
+            constraint_impulse=np.diff(reached.constraint, axis=0, prepend=0.0),
+            energy=reached.energy,
+            residual=np.zeros(count),
+            loaded=loaded,
+        )
+        return _Inner(samples, reached.impulse[-1], reached.constraint[-1])
+
+    def _loaded(self, step: Step, times: np.ndarray, positions: np.ndarray, since: np.ndarray) -> Loaded:
+        """The log of the contacts that are loaded inside a step, with impulses (k, c, 1 + d) [N s] since the last."""
+        sample, place = np.nonzero(since[:, :, 0])
+        gaps = [self.system.gaps(float(t), q, step.contact) for t, q in zip(times, positions, strict=True)]
+        start = np.concatenate([[0], np.cumsum(np.bincount(sample, minlength=len(times)))])
+        gap = np.array(gaps).reshape(len(times), -1)[sample, place]
+        return Loaded(start, step.contact[place], gap, since[sample, place], step.state[place])
 
     def _take(self, samples: Samples) -> None:
         self.stretches.append(samples)
@@ -317,6 +436,7 @@ class _Loop:
             {
                 **s.written(),
                 "findings": self.findings.written(),
+                "over_time": self.tallied,
                 "seconds": self.seconds + time.perf_counter() - self.began,
                 "fallbacks": self.fallbacks,
                 "worst_residual": self.worst_residual,
@@ -363,9 +483,27 @@ class _Loop:
                 **dict(self.findings),
             },
         }
+        if self.tallied[-1].any():
+            tally = self.sampler.tally
+            tally.read(self.tallied)
+            tally.take_extremes(np.hstack([samples.position, samples.velocity, samples.gap]))
+            about["over_time"] = tally.over_time.plain()
         if judged.conservation is not None:
             about["conservation"] = judged.conservation.plain()
         return Run(self.layout, samples, about)
+
+
+class _Inner(NamedTuple):
+    """Samples inside a step, and the impulses (c, 1 + d) of its contacts and (p,) of its constraints up to the last."""
+
+    samples: Samples
+    impulse: np.ndarray
+    constraint: np.ndarray
+
+
+def _rest(step: Step, inner: _Inner) -> Step:
+    """What a step did since the last sample inside it."""
+    return replace(step, impulse=step.impulse - inner.impulse, constraint=step.constraint - inner.constraint)
 
 
 class _Gathered:

@@ -413,8 +413,12 @@ def test_double_pendulum_keeps_its_rods_and_its_energy(redundant: bool) -> None:
     residual = [np.abs(system.constraint_residuals(0.0, q)).max() for q in run.position]
     assert max(residual) < 1e-12
     energy = run.samples.energy[:, 0] + run.samples.energy[:, 1]
-    assert np.abs(energy - energy[0]).max() < 1e-9
-    assert np.abs(run.samples.energy[:, 6]).max() < 1e-9  # the numerical entry says so, too
+    ends = np.append(
+        np.diff(run.samples.step) > 0, True
+    )  # samples inside steps are as good as the dense output
+    for where, error in ((ends, 1e-9), (~ends, 1e-8)):
+        assert np.abs(energy - energy[0])[where].max() < error
+        assert np.abs(run.samples.energy[where, 6]).max() < error  # the numerical entry says so, too
 
 
 def painleve_rod(friction: float, **start) -> FunctionSystem:
@@ -519,7 +523,7 @@ def test_a_resumed_run_ends_in_the_same_bits(tmp_path) -> None:
     whole = simulate(system, 2.0, EventDriven())
     begun = simulate(system, 2.0, _Interrupted(), store=tmp_path / "run")
     assert begun.about["status"] == "interrupted"
-    assert len(begun.time) == 6
+    assert begun.samples.step[-1] == 5
     resumed = simulate(system, 2.0, EventDriven(), store=tmp_path / "run")
     for name in ("time", "position", "velocity", "impulse", "state", "energy"):
         assert np.array_equal(getattr(resumed.samples, name), getattr(whole.samples, name))

@@ -205,11 +205,13 @@ def test_held_sliding_and_sticking_contacts_follow_the_general_equations(seed):
     np.testing.assert_allclose(velocities, slow[:, n : 2 * n], atol=3e-12 * np.abs(slow[:, n : 2 * n]).max())
     forces = equations.many(times, positions, velocities)
     np.testing.assert_allclose(flow.reactions(times), forces, rtol=0, atol=1e-12 * np.abs(forces).max())
-    found = flow.integrals(t1)
+    found = flow.integrals(np.array([t1]))
     integrals = slow[-1, 2 * n :]
-    np.testing.assert_allclose(found.impulses, integrals[:-3], atol=1e-11 * np.abs(integrals).max())
+    np.testing.assert_allclose(found.impulses[0], integrals[:-3], atol=1e-11 * np.abs(integrals).max())
     np.testing.assert_allclose(
-        [found.loads, found.damping, found.friction], integrals[-3:], atol=1e-11 * np.abs(integrals).max()
+        [found.loads[0], found.damping[0], found.friction[0]],
+        integrals[-3:],
+        atol=1e-11 * np.abs(integrals).max(),
     )
 
 

@@ -9,6 +9,7 @@ from klapper.results.conservation import Conservation, Conserved
 from klapper.results.errors import ResultsError
 from klapper.results.events import Event, Impacts
 from klapper.results.ledger import Ledger
+from klapper.results.over_time import OverTime, SignalStatistics
 from klapper.results.penetration import PenetrationStatistics, penetration_statistics
 from klapper.results.run import ContactHistory, Run
 from klapper.results.samples import ENERGY, Layout, Loaded, Samples
@@ -25,6 +26,7 @@ __all__ = [
     "Layout",
     "Ledger",
     "Loaded",
+    "OverTime",
     "PartStore",
     "PenetrationStatistics",
     "Refinement",
@@ -32,6 +34,7 @@ __all__ = [
     "Resumed",
     "Run",
     "Samples",
+    "SignalStatistics",
     "penetration_statistics",
     "read",
 ]

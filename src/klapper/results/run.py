@@ -21,6 +21,7 @@ from klapper.results.conservation import Conservation
 from klapper.results.errors import ResultsError, place
 from klapper.results.events import Changes, Event, Impacts, as_events, changes, contact_name
 from klapper.results.ledger import Ledger
+from klapper.results.over_time import OverTime
 from klapper.results.plain import plain
 from klapper.results.samples import Layout, Samples
 
@@ -229,6 +230,11 @@ class Run:
     def ledger(self) -> Ledger:
         """The energies over time, and whether they balance."""
         return Ledger.of(self.samples)
+
+    @cached_property
+    def over_time(self) -> OverTime:
+        """Least, largest, mean and rms of every coordinate, velocity, gap and force, of the motion itself."""
+        return OverTime.of(self)
 
     @property
     def conservation(self) -> Conservation:

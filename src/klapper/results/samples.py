@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from klapper.contact_states import IMPACT
 from klapper.results.errors import ResultsError
 
 DIRECTIONS = (("normal",), ("normal", "tangential"), ("normal", "tangential 1", "tangential 2"))
@@ -23,7 +24,7 @@ ENERGY = ("kinetic", "potential", "loads", "damping", "friction", "impact", "num
 """Columns of ``Samples.energy`` [J] and entries of the ledger: present energies, work put in, energies lost."""
 
 MEANING = {
-    "step": ("1", "number of the step that ended at this sample; 0 is the start"),
+    "step": ("1", "number of the step that ended at this sample, or within which it lies; 0 is the start"),
     "time": ("s", "time"),
     "position": ("m, rad", "generalised coordinates"),
     "velocity": ("m/s, rad/s", "generalised velocities"),
@@ -144,6 +145,10 @@ class Loaded:
         rest = (getattr(self, entry.name)[entries] for entry in fields(self)[1:])
         return Loaded(start - start[0], *rest)
 
+    def at(self, samples: np.ndarray) -> Loaded:
+        """The entries of the samples (k,), rising, only."""
+        return Loaded.concatenate([self[k : k + 1] for k in samples.tolist()])
+
     @classmethod
     def concatenate(cls, logs: Sequence[Loaded]) -> Loaded:
         """One log after the other."""
@@ -157,7 +162,7 @@ class Loaded:
 class Samples:
     """A stretch of s samples; all arrays are read-only.
 
-    ``step``                (s,) number of the step that ended at this sample, 0 is the start
+    ``step``                (s,) number of the step that ended at this sample, or within which it lies, 0 is the start
     ``time``                (s,) [s]
     ``position``            (s, nq) [m, rad]
     ``velocity``            (s, nv) [m/s, rad/s]
@@ -243,6 +248,18 @@ class Samples:
                 )
             arrays.append(np.concatenate(parts))
         return cls(*arrays, loaded=Loaded.concatenate(logs) if logs else None)
+
+    def merged(self, ends: np.ndarray) -> Samples:
+        """The samples number ``ends`` (k,), rising, with all that happened since the one before."""
+        ends = np.asarray(ends, dtype=np.int64)
+        begins = np.concatenate([[0], ends[:-1] + 1])
+        arrays = {name: getattr(self, name)[ends] for name in MEANING}
+        for name in ("impulse", "constraint_impulse"):
+            arrays[name] = np.add.reduceat(getattr(self, name)[: ends[-1] + 1], begins, axis=0)
+        arrays["residual"] = np.maximum.reduceat(self.residual[: ends[-1] + 1], begins)
+        hit = np.logical_or.reduceat(self.state[: ends[-1] + 1] == IMPACT, begins, axis=0)
+        arrays["state"] = np.where(hit, IMPACT, arrays["state"])
+        return Samples(**arrays, loaded=None if self.loaded is None else self.loaded.at(ends))
 
     def require(self, layout: Layout) -> None:
         """Raise :class:`ResultsError` unless the columns are those of ``layout`` and time never falls."""

@@ -12,6 +12,7 @@ from klapper.complementarity.dispatch import require_solver
 from klapper.complementarity.errors import InvalidProblem
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
+from klapper.schemes.inner_motion import InnerMotion
 
 TOUCHING = 1e-12
 """Gap [m] up to which a contact counts as closed: far below any roughness, above the round-off of positions, so that
@@ -70,6 +71,7 @@ class Step:
     ``constraint``  impulses of the two-sided constraints (p,) [N s]
     ``residual``    of the contact problem, relative
     ``notes``       findings about this step by kind, e.g. {"energy gain": "contact 'a' …"}
+    ``motion``      the motion between both ends, where the method knows it; None: positions change uniformly
 
     A block of 1 kg on the floor: in 0.1 s its weight of 10 N becomes an impulse of 1 N s.
 
@@ -88,6 +90,7 @@ class Step:
     constraint: np.ndarray
     residual: float
     notes: dict[str, str] = field(default_factory=dict)
+    motion: InnerMotion | None = None
 
 
 class Stretch(Protocol):

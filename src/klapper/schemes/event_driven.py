@@ -22,7 +22,11 @@ from klapper.schemes.phases import Phased
 from klapper.schemes.smooth_step import METHODS, SmoothStep, smooth_step
 
 _PAST_THE_EVENT = 1.01  # length of the step that is done again for an event, relative to the time up to it
+_DIFFERENCE = (
+    1e-4  # of a step: offset of central differences, which err by its square and by round-off over it
+)
 _EXPLICIT_REACH = 5.0  # rate times step size up to which an explicit method is stable
+_OF_IMPULSES = 1e-7  # of force times step size: allowed error of an impulse over a step
 _UNCONTROLLED = 1e8  # absolute tolerance of integrals that follow the motion without being part of its error
 
 
@@ -74,7 +78,7 @@ class EventDriven(Phased):
         y = np.concatenate([q, v, np.zeros(equations.size + 3)])
         motion = len(q) + len(v)
         tolerance = self.tolerance * np.sqrt(motion / len(y))  # scipy takes the mean over all of y
-        absolute = np.full(len(y), _UNCONTROLLED)
+        absolute = self._allowed(equations, t, y, size if size > 0.0 else until - t)
         absolute[:motion] = tolerance
         stiff = size > 0.0 and size * equations.turning_rate(t, q, v, size) > _EXPLICIT_REACH
         step = smooth_step(
@@ -89,6 +93,20 @@ class EventDriven(Phased):
         )
         return _IntegratedFlow(equations, step, max(step.next_size, size if step.end >= until else 0.0))
 
+    def _allowed(self, equations: PhaseEquations, t: float, y: np.ndarray, size: float) -> np.ndarray:
+        """Errors (n,) of the integrals that a step of about ``size`` [s] may have: where all is at rest, only forces
+        that change with time keep the steps short."""
+        motion = len(y) - equations.size - 3
+        allowed = np.full(len(y), _UNCONTROLLED)
+        if equations.size:
+            forces = equations.instant(
+                t, y[: len(equations.system.coordinates)], y[len(equations.system.coordinates) : motion]
+            ).forces
+            largest = float(np.abs(forces).max(initial=0.0))
+            if largest > 0.0:
+                allowed[motion:-3] = _OF_IMPULSES * largest * size
+        return allowed
+
     def sharpened(
         self, equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarray, event: float
     ) -> Flow | None:
@@ -101,7 +119,7 @@ class EventDriven(Phased):
 class _IntegratedFlow:
     """One step of the integrator."""
 
-    pieces = 1
+    pieces, drifts = 1, True
 
     def __init__(self, equations: PhaseEquations, step: SmoothStep, next_size: float) -> None:
         self.equations, self.step = equations, step
@@ -125,6 +143,15 @@ class _IntegratedFlow:
     def reactions(self, times: np.ndarray) -> np.ndarray:
         return self.equations.many(times, *self.states(times))
 
-    def integrals(self, time: float) -> Integrals:
-        sums = self._dense(np.array([time]))[0, self.nq + self.nv :]
-        return Integrals(sums[:-3], float(sums[-3]), float(sums[-2]), float(sums[-1]))
+    def forces(self, times: np.ndarray) -> np.ndarray:
+        """Rates of the integrated impulses by differences: a reaction of its own costs as much as a right-hand side."""
+        offset = _DIFFERENCE * (self.end - self.start)
+        middle = np.clip(times, self.start + offset, self.end - offset)
+        sums = self.step.dense(np.concatenate([middle - offset, middle, middle + offset]))
+        before, here, after = np.split(sums[:, self.nq + self.nv : -3], 3)
+        place = ((times - middle) / offset)[:, None]
+        return (0.5 * (after - before) + place * (after - 2.0 * here + before)) / offset
+
+    def integrals(self, times: np.ndarray) -> Integrals:
+        sums = self._dense(times)[:, self.nq + self.nv :]
+        return Integrals(sums[:, :-3], sums[:, -3], sums[:, -2], sums[:, -1])

@@ -31,6 +31,9 @@ from klapper.schemes.phase_modes import STICKING
 _ROUNDS = 20  # of turning sliding directions in space with the motion that they cause
 _TOLERANCE = 1e-9
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(3)
+_LAGRANGE = np.linalg.inv(
+    np.vander(_NODES, increasing=True)
+)  # columns: coefficients of the basis polynomials
 
 
 def require_rule(rule: Any) -> None:
@@ -133,23 +136,46 @@ def _remarks(rule: Any, picked: Selection, when: float) -> dict[str, str]:
     return {"force selection": f"at {when:.6g} s, {rule.name}: {picked.note or 'outside the set'}{effect}"}
 
 
-def distributed(
-    rule: Any, equations: PhaseEquations, flow: Any, end: float
-) -> tuple[np.ndarray, np.ndarray, dict[str, str]]:
-    """What the rule adds to the impulses of a phase from its start to ``end`` [s].
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """What a rule adds to the forces of a phase from ``start`` to ``end`` [s]: quadratic in time through Gauss' nodes.
 
-    Returns changes (k, 1 + d) of the phase's contacts and (p,) of the constraints [N s], and remarks.
+    ``contacts``  (3, k, 1 + d) [N] at the nodes, ``joints`` (3, p) [N] of the constraints
+    ``remarks``   what is to be said about it
     """
+
+    start: float
+    end: float
+    contacts: np.ndarray
+    joints: np.ndarray
+    remarks: dict[str, str]
+
+    def rates(self, times: np.ndarray) -> np.ndarray:
+        """(t, k, 1 + d) [N] at times (t,)."""
+        basis = np.vander(self._place(times), 3, increasing=True) @ _LAGRANGE
+        return np.tensordot(basis, self.contacts, 1)
+
+    def impulses(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(t, k, 1 + d) and (t, p) [N s] from the start up to times (t,)."""
+        place, powers = self._place(times)[:, None], np.arange(1, 4)
+        basis = (place**powers - (-1.0) ** powers) / powers @ _LAGRANGE * (0.5 * (self.end - self.start))
+        return np.tensordot(basis, self.contacts, 1), basis @ self.joints
+
+    def _place(self, times: np.ndarray) -> np.ndarray:
+        return 2.0 * (times - self.start) / (self.end - self.start) - 1.0
+
+
+def distributed(rule: Any, equations: PhaseEquations, flow: Any, end: float) -> Distribution:
+    """What the rule adds to the forces of a phase from its start to ``end`` [s]."""
     modes, system, d = equations.modes, equations.system, equations.d
-    change, joints = np.zeros((len(modes.contact), 1 + d)), np.zeros(len(system.constraints))
-    half = 0.5 * (end - flow.start)
-    times = flow.start + half * (1.0 + _NODES)
+    change, joints = np.zeros((3, len(modes.contact), 1 + d)), np.zeros((3, len(system.constraints)))
+    times = flow.start + 0.5 * (end - flow.start) * (1.0 + _NODES)
     positions, velocities = flow.states(times)
     reactions = flow.reactions(times)
     state = np.where(modes.grip == STICKING, STICK, SLIP)
     previous: np.ndarray | None = None
     remarks: dict[str, str] = {}
-    for t, q, v, x, weight in zip(times, positions, velocities, reactions, _WEIGHTS, strict=True):
+    for i, (t, q, v, x) in enumerate(zip(times, positions, velocities, reactions, strict=True)):
         given = np.zeros((len(modes.contact), 1 + d))
         given[equations.normal, 0] = x[: len(equations.normal)]
         given[equations.patch, 1:] = x[equations.patch_rows] * equations.scale
@@ -158,7 +184,8 @@ def distributed(
             system, float(t), q, v, modes.contact, given, state=state, constraint_force=held
         )
         if closed is None:
-            return change, joints, {"force selection": "there are too many forces to choose from: not done"}
+            remarks = {"force selection": "there are too many forces to choose from: not done"}
+            return Distribution(flow.start, end, 0.0 * change, 0.0 * joints, remarks)
         forces = closed.set.same_motion()
         if forces.dimension == 0:
             continue
@@ -179,7 +206,7 @@ def distributed(
             picked = Selection(near, picked.rule, True)
         table, of_joints = closed.by_contact(picked.forces - forces.forces)
         place = np.searchsorted(modes.contact, closed.contact)
-        change[place] += half * weight * table
-        joints += half * weight * of_joints
+        change[i, place] = table
+        joints[i] = of_joints
         previous = picked.forces
-    return change, joints, remarks
+    return Distribution(flow.start, end, change, joints, remarks)

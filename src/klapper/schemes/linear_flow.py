@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -213,7 +214,7 @@ class LinearPhase:
 class LinearFlow:
     """The motion from one state on, a :class:`~klapper.schemes.phase_flow.Flow` without any step size."""
 
-    next_size = 0.0
+    next_size, drifts = 0.0, False
 
     def __init__(
         self,
@@ -242,15 +243,22 @@ class LinearFlow:
         """Forces (k, r) [N] in the order of the rows of the phase's equations."""
         return self._at(times) @ self._reactions.T + self._given
 
-    def integrals(self, time: float) -> Integrals:
-        """Impulses and works from the start up to a time, by Gauss and Legendre to round-off."""
-        times, weights = quadrature(self.start, time, 2.0 * self._phase.exponential.step)
-        impulses, works = np.zeros(self._equations.size), np.zeros(3)
-        for first in range(0, len(times), _AT_ONCE):
+    forces = reactions
+
+    def integrals(self, times: np.ndarray) -> Integrals:
+        """Impulses and works from the start up to rising times (k,), by Gauss and Legendre to round-off."""
+        longest = 2.0 * self._phase.exponential.step
+        edges = np.concatenate([[self.start], times])
+        rules = [quadrature(begin, end, longest) for begin, end in pairwise(edges.tolist())]
+        nodes, weights = (np.concatenate(parts) for parts in zip(*rules, strict=True))
+        interval = np.repeat(np.arange(len(times)), [len(rule[0]) for rule in rules])
+        sums = np.zeros((len(times), self._equations.size + 3))
+        for first in range(0, len(nodes), _AT_ONCE):
             part = slice(first, first + _AT_ONCE)
-            impulses += weights[part] @ self.reactions(times[part])
-            works += weights[part] @ self._powers(times[part])
-        return Integrals(impulses, *works.tolist())
+            values = np.column_stack([self.reactions(nodes[part]), self._powers(nodes[part])])
+            np.add.at(sums, interval[part], weights[part, None] * values)
+        sums = np.cumsum(sums, axis=0)
+        return Integrals(sums[:, :-3], *sums[:, -3:].T)
 
     def _powers(self, times: np.ndarray) -> np.ndarray:
         """Powers (k, 3) [W] of loads with walls and belts, of damping and of friction."""

@@ -18,18 +18,18 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Integrals:
-    """Integrals over a phase from its start to some time.
+    """Integrals over a phase from its start to k times.
 
-    ``impulses``  (r,) [N s] of the forces in the order of the phase's rows: normal forces of the pressed contacts,
+    ``impulses``  (k, r) [N s] of the forces in the order of the phase's rows: normal forces of the pressed contacts,
                   friction of the rough patches (d each, in scaled directions), two-sided constraints
-    ``loads``     [J] work of loads, moving walls and belts included
-    ``damping``   [J], ``friction`` [J] dissipated
+    ``loads``     (k,) [J] work of loads, moving walls and belts included
+    ``damping``   (k,) [J], ``friction`` (k,) [J] dissipated
     """
 
     impulses: np.ndarray
-    loads: float
-    damping: float
-    friction: float
+    loads: np.ndarray
+    damping: np.ndarray
+    friction: np.ndarray
 
 
 class Flow(Protocol):
@@ -39,10 +39,15 @@ class Flow(Protocol):
        the same time gives the same bits.
     2. ``reactions(times)`` (k,) → forces (k, r) [N] in the order of the rows of
        :class:`~klapper.schemes.phase_equations.PhaseEquations`.
-    3. ``integrals(time)`` up to one time in [start, end].
+    3. ``integrals(times)`` (k,) from the start up to rising times in [start, end].
     4. ``pieces`` is a number of intervals that [start, end] is to be cut into for the search of events, about one for
        every oscillation; ``next_size`` [s] is proposed for the next flow, 0 if there is nothing to propose.
+    5. ``forces(times)`` (k, r) are the reactions as the motion has them, for statistics at many times: they may be
+       taken from the integrals.
+    6. ``drifts`` says whether held rows are met only to the error of an integration.
     """
+
+    drifts: bool
 
     @property
     def start(self) -> float: ...
@@ -60,4 +65,6 @@ class Flow(Protocol):
 
     def reactions(self, times: np.ndarray) -> np.ndarray: ...
 
-    def integrals(self, time: float) -> Integrals: ...
+    def forces(self, times: np.ndarray) -> np.ndarray: ...
+
+    def integrals(self, times: np.ndarray) -> Integrals: ...

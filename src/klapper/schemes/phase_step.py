@@ -17,7 +17,7 @@ import numpy as np
 
 from klapper.contact_states import OPEN, SLIP, STICK
 from klapper.mechanics.system import System
-from klapper.schemes.base import TOUCHING, Snapshot, Step, StepFailed, kinetic_energy
+from klapper.schemes.base import TOUCHING, Snapshot, Step, StepFailed
 from klapper.schemes.force_distribution import motion_depends_on_forces, with_margin
 from klapper.schemes.force_selection import distributed
 from klapper.schemes.mode_decision import Painleve
@@ -34,6 +34,7 @@ from klapper.schemes.phase_modes import (
     Modes,
     PhaseMemory,
 )
+from klapper.schemes.phase_motion import PhaseMotion
 from klapper.schemes.phase_projection import held_position, held_velocity
 from klapper.schemes.phase_watch import LOOKS, PhaseWatch
 from klapper.schemes.touching import Touching
@@ -303,25 +304,15 @@ class PhaseStep:
             )
 
     def _step(self, equations: PhaseEquations, flow: Flow, end: float, q: np.ndarray, v: np.ndarray) -> Step:
-        system, d, before = self.system, equations.d, self.before
-        sums = flow.integrals(end)
-        modes = equations.modes
-        impulse = np.zeros((len(modes.contact), 1 + d))
-        impulse[equations.normal, 0] = sums.impulses[: len(equations.normal)]
-        impulse[equations.patch, 1:] = sums.impulses[equations.patch_rows] * equations.scale
-        constraint = sums.impulses[equations.size - len(system.constraints) :]
+        modes, distribution = equations.modes, None
         if self.scheme.selection is not None and end > self.t:
-            change, joints, remarks = distributed(self.scheme.selection, equations, flow, end)
-            impulse, constraint = impulse + change, constraint + joints
-            self.notes |= remarks
-        stored = self._energy(q, v) - self._energy(before.position, before.velocity)
-        loads = sums.loads + self.walls
-        numerical = loads - stored - sums.damping - sums.friction
-        books = np.array([loads, sums.damping, sums.friction, 0.0, numerical])
-        return self._written(end, q, v, modes.contact, impulse, _states(modes), constraint, books, 0.0)
-
-    def _energy(self, q: np.ndarray, v: np.ndarray) -> float:
-        return kinetic_energy(self.system, q, v) + self.system.potential(q)
+            distribution = distributed(self.scheme.selection, equations, flow, end)
+            self.notes |= distribution.remarks
+        motion = PhaseMotion(equations, flow, self.before, end, self.walls, distribution)
+        reached = motion.progress(np.array([end]), (q[None], v[None]))
+        impulse, constraint, sums = reached.impulse[0], reached.constraint[0], reached.energy[0, 2:]
+        done = self._written(end, q, v, modes.contact, impulse, _states(modes), constraint, sums, 0.0)
+        return replace(done, motion=motion) if end > self.t else done
 
     def _impact(self, impact: Impact) -> Step:
         self.notes.update(impact.notes)
@@ -334,7 +325,7 @@ class PhaseStep:
             impact.impulse,
             impact.state,
             impact.constraint,
-            impact.losses,
+            self.before.sums + impact.losses,
             impact.residual,
         )
 
@@ -362,7 +353,7 @@ class PhaseStep:
         impulse: np.ndarray,
         state: np.ndarray,
         constraint: np.ndarray,
-        books: np.ndarray,
+        sums: np.ndarray,
         residual: float,
     ) -> Step:
         loaded = np.any(impulse != 0.0, axis=1)
@@ -373,7 +364,7 @@ class PhaseStep:
             velocity=v,
             contact=contact[loaded].astype(np.int64),
             impulse=impulse[loaded],
-            sums=self.before.sums + books,
+            sums=sums,
             memory=self.memory.written(),
         )
         return Step(
@@ -393,8 +384,8 @@ class BareStep(PhaseStep):
     def _step(self, equations: PhaseEquations, flow: Flow, end: float, q: np.ndarray, v: np.ndarray) -> Step:
         modes = equations.modes
         impulse = np.zeros((len(modes.contact), 1 + equations.d))
-        constraint, books = np.zeros(len(self.system.constraints)), np.zeros_like(self.before.sums)
-        return self._written(end, q, v, modes.contact, impulse, _states(modes), constraint, books, 0.0)
+        constraint, sums = np.zeros(len(self.system.constraints)), self.before.sums
+        return self._written(end, q, v, modes.contact, impulse, _states(modes), constraint, sums, 0.0)
 
 
 def _states(modes: Modes) -> np.ndarray:

@@ -21,6 +21,7 @@ from klapper.mechanics.system import System
 from klapper.schemes.base import Snapshot, Step, StepFailed, kinetic_energy
 from klapper.schemes.contact_modes import PRESSING, STICKING, ContactModes
 from klapper.schemes.mobility import Held
+from klapper.schemes.regularised_motion import RegularisedMotion
 from klapper.schemes.regularised_phase import Phase
 from klapper.schemes.smooth_step import SmoothStep, smooth_step
 from klapper.schemes.switch_search import NOISE, SwitchSearch
@@ -200,7 +201,7 @@ class RegularisedStep:
         v: np.ndarray,
     ) -> Step:
         impulse, constraint, works = phase.sums(piece.y)
-        sums = self.before.sums + self._energies(works, modes, piece.end, q, v)
+        sums = self.before.sums + self.energies(works, modes, piece.end, q, v)
         took_part = np.union1d(phase.closed, modes.closed).astype(np.int64)
         full = np.zeros((len(took_part), 1 + phase.d))
         full[np.searchsorted(took_part, phase.closed)] = impulse
@@ -223,7 +224,10 @@ class RegularisedStep:
         if time >= self.until:
             self.notes["cost"] = ", ".join(f"{int(count)} {what}" for what, count in self.counts.items())
         state = self._states(during, took_part, time, q, v)
-        return Step(after, took_part, full, state, constraint, 0.0, self.notes)
+        motion = (
+            RegularisedMotion(self, phase, piece.smooth, piece.end, took_part) if piece.end > self.t else None
+        )
+        return Step(after, took_part, full, state, constraint, 0.0, self.notes, motion)
 
     def _next_size(self, piece: _Piece) -> float:
         if piece.labels:
@@ -231,7 +235,7 @@ class RegularisedStep:
         cut_short = piece.end >= self.target
         return max(piece.smooth.next_size, self.memory.size if cut_short else 0.0)
 
-    def _energies(
+    def energies(
         self, works: np.ndarray, modes: ContactModes, t: float, q: np.ndarray, v: np.ndarray
     ) -> np.ndarray:
         """Increments (5,) [J]; the numerical one is what the balance lacks."""

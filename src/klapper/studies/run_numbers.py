@@ -8,7 +8,8 @@
     steps    residual           of the computation
 
 Statistics over time are end, least, largest, span (largest − least), mean and rms (weighted by time), and samples,
-which is the list of all saved values. A mean force is the impulse divided by the time, with impacts.
+which is the list of all saved values. They are those of the motion, ``run.over_time``, however densely it was saved. A
+mean force is the impulse divided by the time, with impacts.
 """
 
 from __future__ import annotations
@@ -77,7 +78,8 @@ class RunNumber:
         """The number of this run."""
         if self.quantity in _OF_COORDINATES:
             names = run.layout.coordinates if self.quantity == "position" else run.layout.velocities
-            return _over_time(run.time, getattr(run, self.quantity)[:, self._place(names)], self.statistic)
+            place = self._place(names)
+            return self._statistic(run, place, getattr(run, self.quantity)[:, place])
         if self.quantity in (*_OF_CONTACTS, "closed") or (self.quantity == "impacts" and self.part):
             return self._of_contact(run)
         whole: dict[str, Callable[[], Any]] = {
@@ -97,20 +99,32 @@ class RunNumber:
         return number
 
     def _of_contact(self, run: Run) -> Any:
-        history = run.contact(int(self.part) - 1 if self.part.isdigit() else self.part)
+        names = run.layout.contacts
+        number = int(self.part) - 1 if self.part.isdigit() else place(self.part, names, "contact")
+        history = run.contact(number)
         if self.quantity == "impacts":
             return len(history.impacts.time)
         if self.quantity == "closed":
             interval = np.diff(run.time)
             return float(interval[history.state[1:] != 0].sum() / interval.sum())
         if self.quantity == "gap":
-            return _over_time(run.time, history.gap, self.statistic)
+            return self._statistic(run, number, history.gap)
         across = self.quantity == "friction"
         if across and history.force.shape[1] == 1:
             raise StudyError(f"the contact '{history.name}' has no friction.")
         if self.statistic == "mean":
             return float(_seen(history.impulse, across)[1:].sum() / (run.time[-1] - run.time[0]))
-        return _over_time(run.time, _seen(history.force, across), self.statistic)
+        return self._statistic(run, number, _seen(history.force, across))
+
+    def _statistic(self, run: Run, number: int, values: np.ndarray) -> Any:
+        """Of history ``number`` of the quantity, whose samples are ``values`` (s,)."""
+        if self.statistic == "samples":
+            return values.tolist()
+        if self.statistic == "end":
+            return float(values[-1])
+        statistics = getattr(run.over_time, self.quantity)
+        found = float(getattr(statistics, self.statistic)[number])
+        return found if np.isfinite(found) else None
 
 
 def _seen(pairs: np.ndarray, across: bool) -> np.ndarray:
@@ -118,21 +132,3 @@ def _seen(pairs: np.ndarray, across: bool) -> np.ndarray:
     if not across:
         return pairs[:, 0]
     return pairs[:, 1] if pairs.shape[1] == 2 else np.hypot(pairs[:, 1], pairs[:, 2])
-
-
-def _over_time(time: np.ndarray, values: np.ndarray, statistic: str) -> Any:
-    """A statistic of samples (s,); those that are not numbers (a force during an impact) are left out."""
-    if statistic == "samples":
-        return values.tolist()
-    if statistic == "end":
-        return float(values[-1])
-    there = np.isfinite(values)
-    if not there.any():
-        return None
-    time, values = time[there], values[there]
-    extremes = {"least": values.min(), "largest": values.max(), "span": np.ptp(values)}
-    if statistic in extremes:
-        return float(extremes[statistic])
-    shown = values if statistic == "mean" else values**2
-    average = np.trapezoid(shown, time) / np.ptp(time) if np.ptp(time) > 0.0 else shown[0]
-    return float(average if statistic == "mean" else np.sqrt(average))

@@ -1,0 +1,393 @@
+"""What a run says is what moved: samples and statistics against closed forms and integrations of their own.
+
+The reference never reads a run: it integrates the same equations with scipy, cuts them at impacts itself, and takes
+extremes and means from its own dense output.
+"""
+
+import csv
+from contextlib import suppress
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from klapper.bodies import Planar, inertia
+from klapper.mechanics import CompliantNormal, Constant, Contact, FrictionElement, Harmonic, LinearSystem
+from klapper.results import read
+from klapper.schemes import EventDriven, Moreau, Ordinary, PiecewiseExact, Regularised
+from klapper.simulate import simulate
+from klapper.studies.run_numbers import RunNumber
+
+SAMPLES, EXACT = 1e-3, 1e-6  # of the range of a coordinate: what samples and statistics may err
+QUICK, FULL = 40, 200
+
+
+class Reference:
+    """Least, largest, mean and rms (n,) of y over pieces of smooth motion."""
+
+    def __init__(self, size):
+        self.least, self.largest = np.full(size, np.inf), np.full(size, -np.inf)
+        self.sums, self.squares, self.time = np.zeros(size), np.zeros(size), 0.0
+
+    def piece(self, dense, steps):
+        """``dense(times)`` (n, k) between the ``steps`` of an integrator: Gauss for integrals, looks for extremes."""
+        nodes, weights = np.polynomial.legendre.leggauss(12)
+        for begin, end in pairwise(steps):
+            half = 0.5 * (end - begin)
+            values = dense(begin + half * (1.0 + nodes))
+            self.sums += half * (values @ weights)
+            self.squares += half * (values**2 @ weights)
+            self.time += end - begin
+            looks = dense(np.linspace(begin, end, 1001))
+            self.least = np.minimum(self.least, looks.min(axis=1))
+            self.largest = np.maximum(self.largest, looks.max(axis=1))
+
+    @property
+    def mean(self):
+        return self.sums / self.time
+
+    @property
+    def rms(self):
+        return np.sqrt(self.squares / self.time)
+
+
+def random_chain(rng):
+    """Masses on springs and dampers, driven, some with a stop each; its equations as plain functions."""
+    n = int(rng.integers(1, 5))
+    mass = rng.uniform(0.5, 2.0, n)
+    stiffness = rng.uniform(1.0, 60.0, n)
+    k = np.diag(stiffness + np.append(stiffness[1:], 0.0))
+    k -= np.diag(stiffness[1:], 1) + np.diag(stiffness[1:], -1)
+    c = rng.uniform(0.0, 0.05) * k + rng.uniform(0.0, 0.2) * np.diag(mass)
+    amplitude, frequency, phase = rng.normal(size=n), rng.uniform(0.5, 9.0), rng.uniform(0.0, 6.0)
+    position, velocity = 0.3 * rng.normal(size=n), rng.normal(size=n)
+    stops = []
+    if rng.random() < 0.6:
+        place, sign = int(rng.integers(n)), rng.choice([-1.0, 1.0])
+        gap = rng.uniform(0.05, 0.5) + max(-sign * position[place], 0.0)
+        stops.append((place, sign, gap, rng.uniform(0.2, 0.95)))
+    contacts = [
+        Contact(f"stop {i}", normal=sign * np.eye(n)[place], gap=gap, restitution=e)
+        for i, (place, sign, gap, e) in enumerate(stops)
+    ]
+    load = Harmonic(amplitude, frequency, phase=phase)
+    system = LinearSystem(
+        mass, stiffness=k, damping=c, force=load, position=position, velocity=velocity, contacts=contacts
+    )
+
+    def rate(t, y):
+        q, v = y[:n], y[n:]
+        return np.concatenate([v, (amplitude * np.cos(frequency * t + phase) - k @ q - c @ v) / mass])
+
+    return system, rate, stops
+
+
+def reference_of(rate, start, until, stops):
+    """Smooth pieces by DOP853, cut where a gap closes; the speed there turns by the restitution."""
+    found, t, y = Reference(len(start)), 0.0, np.array(start)
+    n = len(start) // 2
+    while t < until:
+        events = []
+        for place, sign, gap, _ in stops:
+
+            def closes(_, y, place=place, sign=sign, gap=gap):
+                return sign * y[place] + gap
+
+            closes.terminal, closes.direction = True, -1
+            events.append(closes)
+        piece = solve_ivp(
+            rate,
+            (t, until),
+            y,
+            "DOP853",
+            rtol=3e-13,
+            atol=1e-13,
+            dense_output=True,
+            events=events,
+            max_step=0.05,
+        )
+        found.piece(piece.sol, piece.t)
+        t, y = piece.t[-1], piece.y[:, -1].copy()
+        if piece.status == 1:
+            which = next(i for i, times in enumerate(piece.t_events) if len(times))
+            place, sign, gap, restitution = stops[which]
+            y[n + place] *= -restitution
+            y[place] = -sign * gap + sign * 1e-13  # just open, so that the next piece begins
+            if abs(y[n + place]) < 1e-3:
+                return None  # impacts that accumulate are not the subject here
+    return found
+
+
+def kept(run, tmp_path):
+    """Positions and velocities (s, n) with their times, as a CSV file tells them."""
+    with run.export(tmp_path / "run.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    columns = [name for name in rows[0] if name.startswith(("position", "velocity"))]
+    return (
+        np.array([float(row["time [s]"]) for row in rows]),
+        np.array([[float(row[name]) for name in columns] for row in rows]),
+    )
+
+
+def require_motion(run, found, tmp_path):
+    """Samples, exports and statistics of a ``run`` agree with the reference ``found``."""
+    span = found.largest - found.least
+    span = np.maximum(span, 1e-6 * span.max())
+    time, values = kept(run, tmp_path)
+    duration = time[-1] - time[0]
+    mean = np.trapezoid(values, time, axis=0) / duration
+    rms = np.sqrt(np.trapezoid(values**2, time, axis=0) / duration)
+    size = np.maximum(
+        np.abs(found.least), np.abs(found.largest)
+    )  # of rms², whose error is that of x² over 2 rms
+    for name, one, other in (
+        ("largest", values.max(axis=0), found.largest),
+        ("least", values.min(axis=0), found.least),
+        ("mean", mean, found.mean),
+    ):
+        assert np.all(np.abs(one - other) <= SAMPLES * span), name
+    assert np.all(np.abs(rms**2 - found.rms**2) <= 2.0 * size * SAMPLES * span)
+    statistics = run.over_time
+    for name in ("least", "largest", "mean", "rms"):
+        told = np.concatenate([getattr(statistics.position, name), getattr(statistics.velocity, name)])
+        assert np.all(np.abs(told - getattr(found, name)) <= EXACT * span), name
+    n = len(run.layout.coordinates)
+    for i in range(n):
+        for name in ("largest", "mean", "rms"):
+            number = RunNumber.named(f"position.{i + 1}.{name}").of(run)
+            assert abs(number - getattr(found, name)[i]) <= EXACT * span[i]
+
+
+def cases(count):
+    return [pytest.param(seed, marks=[pytest.mark.slow] if seed >= QUICK else []) for seed in range(count)]
+
+
+@pytest.mark.parametrize("seed", cases(FULL // 2))
+@pytest.mark.parametrize("scheme", [EventDriven(), PiecewiseExact()], ids=["events", "exact"])
+def test_random_linear_systems_are_sampled_as_they_move(seed, scheme, tmp_path):
+    rng = np.random.default_rng([20, seed])
+    found = None
+    while found is None:
+        system, rate, stops = random_chain(rng)
+        until = rng.uniform(0.5, 5.0)
+        start = np.concatenate([system.start.position, system.start.velocity])
+        found = reference_of(rate, start, until, stops)
+    require_motion(simulate(system, until, scheme), found, tmp_path)
+
+
+def tumbling(rng):
+    """A body in free flight that turns: parabolas and a line, in closed form."""
+    g, until = rng.uniform(1.0, 20.0), rng.uniform(0.3, 3.0)
+    position, velocity, spin = rng.normal(size=2), 3.0 * rng.normal(size=2), 5.0 * rng.normal()
+    model = Planar(gravity=(0.0, -g))
+    model.body("body", mass=2.0, inertia=0.1, at=tuple(position), velocity=tuple(velocity), spin=spin)
+
+    def dense(t):
+        t = np.asarray(t)
+        lines = [position[0] + velocity[0] * t, position[1] + velocity[1] * t - 0.5 * g * t**2, spin * t]
+        return np.array([*lines, velocity[0] + 0.0 * t, velocity[1] - g * t, spin + 0.0 * t])
+
+    found = Reference(6)
+    found.piece(dense, np.linspace(0.0, until, 20))
+    return model.build(), until, found
+
+
+def swinging(rng):
+    """A rod on a hinge: the pendulum's equation, from whose angle the other coordinates follow."""
+    length, mass, g = rng.uniform(0.2, 2.0), rng.uniform(0.5, 3.0), 9.81
+    angle, until = rng.uniform(-2.5, 2.5), rng.uniform(0.3, 2.5)
+    at = 0.5 * length * np.array([np.cos(angle), np.sin(angle)])
+    model = Planar(gravity=(0.0, -g))
+    rod = model.body("rod", mass=mass, inertia=inertia.rod(mass, length), at=tuple(at), angle=angle)
+    model.hinge(rod.point(-0.5 * length, 0.0), model.ground.point(0.0, 0.0))
+
+    def rate(_, y):
+        return [y[1], -1.5 * g / length * np.cos(y[0])]
+
+    swing = solve_ivp(rate, (0.0, until), [angle, 0.0], "DOP853", rtol=3e-13, atol=1e-13, dense_output=True)
+
+    def dense(t):
+        turn, spin = swing.sol(t)
+        half = 0.5 * length
+        x, y = half * np.cos(turn), half * np.sin(turn)
+        return np.array([x, y, turn, -y * spin, x * spin, spin])
+
+    found = Reference(6)
+    found.piece(dense, np.linspace(0.0, until, 40))
+    return model.build(), until, found
+
+
+def bouncing(rng):
+    """A ball on a floor: parabolas between impacts whose times are known."""
+    g, e = rng.uniform(5.0, 15.0), rng.uniform(0.3, 0.9)
+    height, sideways, until = rng.uniform(0.3, 2.0), rng.normal(), rng.uniform(0.5, 2.0)
+    model = Planar(gravity=(0.0, -g))
+    ball = model.body("ball", mass=1.0, inertia=0.1, at=(0.0, height), velocity=(sideways, 0.0))
+    model.contact(ball.point(0.0, 0.0), model.wall("floor", normal=(0.0, 1.0)), restitution=e)
+    found, t, y, up = Reference(6), 0.0, height, 0.0
+    while t < until:
+        flight = (up + np.sqrt(up**2 + 2.0 * g * y)) / g
+        end = min(t + flight, until)
+
+        def dense(s, t=t, y=y, up=up):
+            s = np.asarray(s)
+            rise = y + up * (s - t) - 0.5 * g * (s - t) ** 2
+            return np.array([sideways * s, rise, 0.0 * s, sideways + 0.0 * s, up - g * (s - t), 0.0 * s])
+
+        found.piece(dense, np.linspace(t, end, 5))
+        t, y, up = end, 0.0, e * abs(up - g * flight)
+        if up < 1e-3:
+            return bouncing(rng)
+    return model.build(), until, found
+
+
+@pytest.mark.parametrize("seed", cases(FULL // 2))
+def test_random_bodies_are_sampled_as_they_move(seed, tmp_path):
+    rng = np.random.default_rng([21, seed])
+    system, until, found = (tumbling, swinging, bouncing)[seed % 3](rng)
+    require_motion(simulate(system, until, EventDriven()), found, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "scheme", [EventDriven(), PiecewiseExact(), Ordinary()], ids=["events", "exact", "ordinary"]
+)
+def test_methods_that_know_their_motion_sample_it(scheme, tmp_path):
+    """Siblings of event-driven integration: half a vibration in one step, and friction that stops it."""
+    system = LinearSystem([1.0], stiffness=[4.0], position=[1.0])
+    found = Reference(2)
+    found.piece(lambda t: np.array([np.cos(2.0 * t), -2.0 * np.sin(2.0 * t)]), np.linspace(0.0, 5.0, 40))
+    require_motion(simulate(system, 5.0, scheme), found, tmp_path)
+
+
+def test_regularised_contact_is_sampled_inside_its_steps(tmp_path):
+    """A mass runs into a spring: straight flight, half a sine, straight flight back."""
+    stiffness, speed = 1e4, 2.0
+    system = LinearSystem([1.0], position=[0.1], velocity=[-speed], contacts=[Contact("floor", normal=[1.0])])
+    run = simulate(system, 0.12, Regularised(CompliantNormal(stiffness, 0.0), tolerance=1e-9))
+    omega, begin = np.sqrt(stiffness), 0.1 / speed
+    found = Reference(2)
+    found.piece(lambda t: np.array([0.1 - speed * t, -speed + 0.0 * t]), [0.0, begin])
+
+    def pressed(t):
+        return -speed * np.array([np.sin(omega * (t - begin)) / omega, np.cos(omega * (t - begin))])
+
+    end = begin + np.pi / omega
+    found.piece(pressed, np.linspace(begin, end, 9))
+    found.piece(lambda t: np.array([speed * (t - end), speed + 0.0 * t]), [end, 0.12])
+    require_motion(run, found, tmp_path)
+    force = run.over_time.force
+    assert force.largest[0] == pytest.approx(stiffness * speed / omega, rel=1e-6)
+    impulse = 2.0 * speed
+    assert force.mean[0] == pytest.approx(impulse / 0.12, rel=1e-6)
+
+
+def test_forces_of_a_phase_have_statistics():
+    """A weight on a shelf under a force that varies: the shelf carries the difference."""
+    until = 1.2
+    shelf = LinearSystem(
+        [2.0], force=Harmonic([8.0], 3.0) + Constant([-20.0]), contacts=[Contact("shelf", normal=[1.0])]
+    )
+    run = simulate(shelf, until, EventDriven())
+    times = np.linspace(0.0, until, 100_001)
+    force = 20.0 - 8.0 * np.cos(3.0 * times)
+    told = run.over_time.force
+    for name, value in (
+        ("least", force.min()),
+        ("largest", force.max()),
+        ("mean", np.trapezoid(force, times) / until),
+        ("rms", np.sqrt(np.trapezoid(force**2, times) / until)),
+    ):
+        assert getattr(told, name)[0] == pytest.approx(value, abs=1e-6 * np.ptp(force)), name
+    assert RunNumber.named("force.shelf.largest").of(run) == pytest.approx(
+        force.max(), abs=1e-6 * np.ptp(force)
+    )
+
+
+def test_both_limits_of_a_velocity_are_kept_at_every_jump():
+    floor = Contact("floor", normal=[1.0], restitution=0.5)
+    run = simulate(LinearSystem([1.0], force=[-10.0], position=[1.25], contacts=[floor]), 2.0, EventDriven())
+    for time in run.impacts().time:
+        at = np.flatnonzero(run.time == time)
+        before, after = run.velocity[at[0], 0], run.velocity[at[-1], 0]
+        assert len(at) == 2 and after == pytest.approx(-0.5 * before)
+
+
+def test_impacts_that_accumulate_do_not_flood_the_samples():
+    floor = Contact("floor", normal=[1.0], restitution=0.98)
+    ball = LinearSystem([1.0], force=[-10.0], position=[0.001], contacts=[floor])
+    run = simulate(ball, 3.0, EventDriven())
+    impacts = len(run.impacts().time)
+    assert impacts > 500
+    assert len(run) <= 3 * impacts + 50 / (1.0 - 0.98)  # a flight of speed v takes 50 v/v_0 samples inside
+
+
+def test_a_cap_on_samples_is_told_and_statistics_stay(monkeypatch):
+    monkeypatch.setattr("klapper.simulate._MOST_SAMPLES", 1000)
+    system = LinearSystem([1.0], stiffness=[1.0], position=[1.0])
+    run = simulate(system, 200 * 2.0 * np.pi, PiecewiseExact(largest_step=1.0))
+    assert len(run) <= 3000
+    assert "1000 samples were reached" in run.about["audit"]["samples"]
+    assert run.over_time.position.rms[0] == pytest.approx(np.sqrt(0.5), abs=1e-6)
+    assert run.ledger.closes(1e-9)
+
+
+def test_impulses_between_samples_add_up():
+    """Samples inside steps divide impulses and works, they do not change their sums."""
+    rubbed = LinearSystem(
+        [1.0],
+        stiffness=[100.0],
+        position=[0.15],
+        contacts=[FrictionElement("floor", tangents=[[1.0]], limit=2.0)],
+    )
+    for scheme in (EventDriven(), PiecewiseExact()):
+        fine, coarse = simulate(rubbed, 3.0, scheme), simulate(rubbed, 3.0, scheme, every=1)
+        assert len(fine) > 2 * len(coarse)
+        np.testing.assert_allclose(fine.impulse.sum(axis=0), coarse.impulse.sum(axis=0), atol=1e-12)
+        np.testing.assert_allclose(fine.samples.energy[-1], coarse.samples.energy[-1], atol=1e-12)
+        assert np.array_equal(fine.position[-1], coarse.position[-1])
+        assert fine.ledger.closes(1e-12)
+        slides = fine.state[1:, 0] == 2
+        np.testing.assert_allclose(np.abs(fine.force[1:][slides, 0, 1]), 2.0, rtol=1e-9)
+
+
+def test_a_run_that_is_resumed_has_the_same_samples_and_statistics(tmp_path):
+    rng = np.random.default_rng(7)
+    system, _, _ = random_chain(rng)
+    whole = simulate(system, 4.0, EventDriven(), store=tmp_path / "whole")
+
+    class Stop(EventDriven):
+        def step(self, system, snapshot, *rest, **options):
+            if snapshot.time > 2.0:
+                raise KeyboardInterrupt
+            return super().step(system, snapshot, *rest, **options)
+
+    with suppress(KeyboardInterrupt):
+        simulate(system, 4.0, Stop(), store=tmp_path / "cut")
+    again = simulate(system, 4.0, EventDriven(), store=tmp_path / "cut")
+    assert np.array_equal(whole.time, again.time) and np.array_equal(whole.position, again.position)
+    for quantity in ("position", "velocity", "gap", "force"):
+        one, two = getattr(whole.over_time, quantity), getattr(again.over_time, quantity)
+        assert all(
+            np.array_equal(a, b, equal_nan=True)
+            for a, b in zip(vars(one).values(), vars(two).values(), strict=True)
+        )
+    stored = read(tmp_path / "cut").over_time.position
+    assert np.array_equal(stored.largest, whole.over_time.position.largest)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_statistics_of_time_stepping_see_the_steps_that_are_not_saved(compiled):
+    floor = Contact("floor", normal=[1.0], restitution=0.8)
+    ball = LinearSystem([1.0], force=[-10.0], position=[0.5], velocity=[1.0], contacts=[floor])
+    scheme = Moreau(1e-3, compiled=compiled)
+    every, tenth = simulate(ball, 1.2345, scheme), simulate(ball, 1.2345, scheme, every=100)
+    assert len(tenth) < len(every) / 50
+    for quantity in ("position", "velocity", "gap", "force"):
+        one, two = getattr(every.over_time, quantity), getattr(tenth.over_time, quantity)
+        for name in ("least", "largest", "mean", "rms"):
+            np.testing.assert_allclose(
+                getattr(two, name), getattr(one, name), rtol=1e-12, err_msg=f"{quantity} {name}"
+            )
+    np.testing.assert_allclose(tenth.impulse.sum(axis=0), every.impulse.sum(axis=0), rtol=1e-12)
+    assert np.array_equal(tenth.position[-1], every.position[-1])

@@ -367,10 +367,11 @@ def _labels(what: str, which: np.ndarray, times: int = 1) -> list[Label]:
 
 
 def _inside(x: np.ndarray, radius: np.ndarray, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """R − |x|; in the plane R − x and R + x, which are smooth at x = 0."""
+    """R − |x| as functions that are smooth at x = 0: in the plane R − x and R + x, in space R² − |x|²."""
     if x.shape[1] == 1:
         return np.concatenate([radius - x[:, 0], radius + x[:, 0]]), np.concatenate([terms, terms])
-    return radius - np.linalg.norm(x, axis=1), terms
+    size = np.linalg.norm(x, axis=1)
+    return radius**2 - size**2, 2.0 * (np.abs(radius) + size) * terms
 
 
 def _outside(

@@ -37,6 +37,7 @@ from klapper.schemes.friction_branches import FrictionBranches, direction_of
 from klapper.schemes.mobility import Held
 from klapper.schemes.normal_laws import NormalBranches
 from klapper.schemes.regularised_phase import Phase
+from klapper.schemes.switch_search import NOISE
 
 _AT_REST = 1e-8  # of the terms of a tangential acceleration: what counts as none
 
@@ -165,7 +166,9 @@ class Switches:
         resting = np.flatnonzero(modes.tangential == STICKING)
         if not self.friction.holds or len(resting) == 0:
             return modes, v
-        v = self.held(t, q, v, resting)
+        resting, v = self._brought_to_rest(modes, resting, t, q, v)
+        if len(resting) == 0:
+            return modes, v
         decision = self.decision(modes, resting, t, q, v)
         change = decision.tangential_acceleration
         terms = np.abs(decision.problem.tangential).T @ np.abs(decision.acceleration)
@@ -176,6 +179,33 @@ class Switches:
         for k in np.flatnonzero(~sticks):
             modes.tangential[resting[k]], modes.sense[resting[k]] = starts, direction_of(change[k])
         return modes, v
+
+    def _brought_to_rest(
+        self, modes: ContactModes, resting: np.ndarray, t: float, q: np.ndarray, v: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The patches that do rest, and the velocity in which they do so exactly.
+
+        Feet of one block slide nearly alike while it rocks: to stop them all would stop the rocking. If the nearest
+        velocity leaves some of them creeping, those that crept before are switched to sliding, in place.
+        """
+        held = self.held(t, q, v, resting)
+        before, noise = self._creep(modes, resting, t, q, v)
+        after, _ = self._creep(modes, resting, t, q, held)
+        creeps = np.linalg.norm(before, axis=1) > noise
+        if not (np.any(creeps) and np.any(np.linalg.norm(after, axis=1) > noise)):
+            return resting, held
+        for contact, slip in zip(resting[creeps], before[creeps], strict=True):
+            modes.tangential[contact] = STARTING if len(slip) == 2 else SLIDING
+            modes.sense[contact] = direction_of(slip)
+        return resting[~creeps], self.held(t, q, v, resting[~creeps])
+
+    def _creep(
+        self, modes: ContactModes, patches: np.ndarray, t: float, q: np.ndarray, v: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """v_T (r, d) of patches in scaled directions, and the speeds (r,) that count as zero [m/s]."""
+        phase = self._phase(modes, patches)
+        sliding, places = phase.given(t, q, v, modes.spring)[4], np.searchsorted(phase.closed, patches)
+        return sliding.velocity[places], NOISE * sliding.terms[places]
 
     def decision(
         self, modes: ContactModes, resting: np.ndarray, t: float, q: np.ndarray, v: np.ndarray

@@ -34,7 +34,8 @@ class Sliding:
 
     ``mode`` (k,); ``velocity`` v_T (k, d) [m/s]; ``limit`` ρ (k,) [N]; ``limit_rate`` ρ̇ (k,) [N/s], where it is asked
     for; ``sense`` (k, d); ``spring`` z (k, d) [m]; ``force`` λ_T (k, d) [N]; ``terms`` (k,) [m/s] size of the terms of
-    v_T, for judging its rounding
+    v_T, for judging its rounding; ``limit_terms`` (k,) [N], ``limit_rate_terms`` (k,) [N/s] and ``force_terms`` (k,)
+    [N] those of ρ, ρ̇ and reactions, where ends of branches are looked for
     """
 
     mode: np.ndarray
@@ -45,6 +46,9 @@ class Sliding:
     spring: np.ndarray
     force: np.ndarray
     terms: np.ndarray
+    limit_terms: np.ndarray
+    limit_rate_terms: np.ndarray
+    force_terms: np.ndarray
 
 
 class FrictionBranches(Protocol):
@@ -168,7 +172,7 @@ class DamperBranches:
 
     def ends(self, at: Sliding) -> tuple[np.ndarray, np.ndarray]:
         stick, slip = at.mode == STICKING, at.mode == SLIDING
-        pull, terms = self.damping * at.velocity, self.damping * at.terms + np.abs(at.limit)
+        pull, terms = self.damping * at.velocity, self.damping * at.terms + at.limit_terms
         return _joined(
             _inside(pull[stick], at.limit[stick], terms[stick]),
             _outside(pull[slip], at.sense[slip], at.limit[slip], terms[slip]),
@@ -241,13 +245,13 @@ class SpringBranches:
     def ends(self, at: Sliding) -> tuple[np.ndarray, np.ndarray]:
         stick, slip, yields = (at.mode == mode for mode in (STICKING, SLIDING, YIELDING))
         n, pull = self._sense(at), self._pull(at)
-        terms = (
-            self.stiffness * np.linalg.norm(at.spring, axis=1) + self.damping * at.terms + np.abs(at.limit)
-        )
-        end = at.limit_rate / self.stiffness if self.needs_limit_rate else np.zeros(len(at.mode))
+        terms = self.stiffness * np.linalg.norm(at.spring, axis=1) + self.damping * at.terms + at.limit_terms
+        end, end_terms = np.zeros(len(at.mode)), np.zeros(len(at.mode))
+        if self.needs_limit_rate:
+            end, end_terms = at.limit_rate / self.stiffness, at.limit_rate_terms / self.stiffness
         return _joined(
             _inside(pull[stick], at.limit[stick], terms[stick]),
-            _outside(at.velocity[slip], n[slip], end[slip], (at.terms + np.abs(end))[slip]),
+            _outside(at.velocity[slip], n[slip], end[slip], (at.terms + end_terms)[slip]),
             _outside(pull[yields], n[yields], at.limit[yields], terms[yields]),
         )
 
@@ -303,7 +307,7 @@ class SetValuedBranches:
         stick, slip, starts = (at.mode == mode for mode in (STICKING, SLIDING, STARTING))
         slow = np.full(len(at.mode), self.slip_speed)
         rest = slow if at.velocity.shape[1] == 2 else np.zeros(len(at.mode))
-        size = np.abs(at.limit) + np.linalg.norm(at.force, axis=1)
+        size = at.limit_terms + at.force_terms
         moved, terms = _outside(
             at.velocity[starts], at.sense[starts], np.zeros(np.count_nonzero(starts)), at.terms[starts]
         )
@@ -363,10 +367,11 @@ def _labels(what: str, which: np.ndarray, times: int = 1) -> list[Label]:
 
 
 def _inside(x: np.ndarray, radius: np.ndarray, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """R − |x|; in the plane R − x and R + x, which are smooth at x = 0."""
+    """R − |x| as functions that are smooth at x = 0: in the plane R − x and R + x, in space R² − |x|²."""
     if x.shape[1] == 1:
         return np.concatenate([radius - x[:, 0], radius + x[:, 0]]), np.concatenate([terms, terms])
-    return radius - np.linalg.norm(x, axis=1), terms
+    size = np.linalg.norm(x, axis=1)
+    return radius**2 - size**2, 2.0 * (np.abs(radius) + size) * terms
 
 
 def _outside(

@@ -113,6 +113,13 @@ class Held:
         """Λ_B (p,) that removes the constraint velocities ``violation`` (p,)."""
         return -(self._pseudo @ violation)
 
+    def impulse_terms(self, push: np.ndarray, free: np.ndarray) -> np.ndarray:
+        """Size of the terms of the impulses (p,) that hold the constraints against ``push`` (n,), for judging rounding.
+
+        ``push`` (n,) is the size of its terms, ``free`` (p,) that of the terms of the constraint velocities it gives.
+        """
+        return np.abs(self._pseudo @ self._reach.T) @ push + np.abs(self._pseudo) @ free
+
     def contradiction(self, violation: np.ndarray) -> tuple[str, float]:
         """The constraint whose demand no impulse can meet, and by how much [m/s]; ("", 0) if all can be met."""
         left = violation + self.direction.T @ (self._reach @ self.impulses(violation))

@@ -61,8 +61,7 @@ class NormalBranches:
 
     def trial_rate(self, gap: np.ndarray, rate: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
         """dλ_N/dt (k,) [N/s] of the pressing branch."""
-        slope = self.exponent * self.stiffness * (self.stiffness * np.abs(gap)) ** (self.exponent - 1.0)
-        return -slope * rate - self.damping * acceleration
+        return -self._slope(gap) * rate - self.damping * acceleration
 
     def release(self, gap: np.ndarray, rate: np.ndarray) -> np.ndarray:
         """What falls through zero where a pressing contact stops to press (k,): its force, without damping −g."""
@@ -73,9 +72,22 @@ class NormalBranches:
 
         ``place`` [m] and ``pace`` [m/s] are those of positions and velocities.
         """
-        slope = self.exponent * self.stiffness * (self.stiffness * np.abs(gap)) ** (self.exponent - 1.0)
-        with_damper = np.abs(self.elastic(gap)) + slope * place + self.damping * (np.abs(rate) + pace)
-        return np.where(self.damping > 0.0, with_damper, np.abs(gap) + place)
+        return np.where(self.damping > 0.0, self.trial_terms(gap, rate, place, pace), np.abs(gap) + place)
+
+    def trial_terms(self, gap: np.ndarray, rate: np.ndarray, place: float, pace: float) -> np.ndarray:
+        """Size of the terms of ``trial`` (k,) [N]: a gap is known to the round-off of positions, not to its own."""
+        damper = self.damping * (np.abs(rate) + pace)
+        return np.abs(self.elastic(gap)) + self._slope(gap) * place + damper
+
+    def trial_rate_terms(
+        self, gap: np.ndarray, rate: np.ndarray, pace: float, acceleration: np.ndarray
+    ) -> np.ndarray:
+        """Size of the terms of ``trial_rate`` (k,) [N/s]; ``acceleration`` (k,) is that of the terms of g̈."""
+        return self._slope(gap) * (np.abs(rate) + pace) + self.damping * acceleration
+
+    def _slope(self, gap: np.ndarray) -> np.ndarray:
+        """|de/dg| (k,) [N/m]."""
+        return self.exponent * self.stiffness * (self.stiffness * np.abs(gap)) ** (self.exponent - 1.0)
 
     def stored(self, gap: np.ndarray, layer: np.ndarray, inside: np.ndarray) -> np.ndarray:
         """Energy (k,) [J] in the springs; ``inside``: which contacts are not apart."""

@@ -24,12 +24,27 @@ from klapper.schemes.normal_laws import NormalBranches
 
 
 @dataclass(frozen=True, eq=False)
+class Balance:
+    """The terms of M v̇ = push + J λ at one state.
+
+    ``directions`` of the closed contacts; ``push`` (nv,) without reactions; ``held`` and ``bias`` (p + i d,) of what
+    has reactions, None if nothing has
+    """
+
+    directions: Any
+    push: np.ndarray
+    held: Held | None
+    bias: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class Moment:
     """Everything about the k closed contacts at one state.
 
     ``gap`` (k,), ``gap_rate`` (k,), ``normal_force`` (k,), ``sliding`` with forces in scaled directions,
     ``tangential_force`` (k, d) [N] unscaled; ``acceleration`` v̇ (nv,), ``constraint_force`` (p,);
-    ``wall_power`` [W]: what moving walls and belts put in
+    ``wall_power`` [W]: what moving walls and belts put in; ``balance``: where accelerations and reactions come from,
+    None if they are not asked for
     """
 
     gap: np.ndarray
@@ -40,6 +55,7 @@ class Moment:
     acceleration: np.ndarray
     constraint_force: np.ndarray
     wall_power: float
+    balance: Balance | None
 
 
 class RegularisedContacts:
@@ -114,7 +130,8 @@ class RegularisedContacts:
         """Forces and accelerations at a state."""
         directions, gap, rate, normal_force, sliding = self.given(t, q, v, spring)
         push = self.push(t, q, v, directions, normal_force, sliding)
-        acceleration, reaction, constraint = self._held(t, q, v, directions, push)
+        balance = self._balance(t, q, v, directions, push)
+        acceleration, reaction, constraint = self._accelerated(q, balance)
         if len(self.stuck):
             force = sliding.force.copy()
             force[self.stuck] = reaction
@@ -126,7 +143,37 @@ class RegularisedContacts:
         walls = -float(
             normal_force @ directions.normal_rate + tangential_force.ravel() @ directions.tangential_rate
         )
-        return Moment(gap, rate, normal_force, sliding, tangential_force, acceleration, constraint, walls)
+        return Moment(
+            gap, rate, normal_force, sliding, tangential_force, acceleration, constraint, walls, balance
+        )
+
+    def with_terms(self, t: float, q: np.ndarray, v: np.ndarray, now: Moment) -> Sliding:
+        """The tangential state with the size of the terms of its forces.
+
+        A stiff contact turns the round-off of positions into one of its force, c times as large. It is in the friction
+        limit μ λ_N, and in reactions, which balance the normal forces too.
+        """
+        at, laws, balance = now.sliding, self.laws, now.balance
+        place, pace = float(np.abs(q).max(initial=0.0)), float(np.abs(v).max(initial=0.0))
+        normal = np.where(self.presses, self.normal.trial_terms(now.gap, now.gap_rate, place, pace), 0.0)
+        at = replace(at, limit_terms=np.abs(laws.limit) + laws.friction_from(normal))
+        if balance is None:
+            return at
+        push = np.abs(self.system.force(t, q, v)) + abs(balance.directions.normal) @ normal
+        friction = np.maximum(np.abs(at.force), at.limit_terms[:, None]) * self.scale
+        push = push + abs(balance.directions.tangential) @ friction.ravel()
+        if len(self.stuck):
+            assert balance.held is not None
+            free = np.abs(balance.held.direction).T @ np.abs(now.acceleration) + np.abs(balance.bias)
+            size = balance.held.impulse_terms(push, free)[self.p :].reshape(len(self.stuck), self.d)
+            terms = np.zeros(len(self.closed))
+            terms[self.stuck] = size.sum(axis=1)
+            at = replace(at, force_terms=terms)
+        if self.friction.needs_limit_rate:
+            reach = np.abs(dense(self.inverse_of(self.system.mass(q))(balance.directions.normal)))
+            change = self.normal.trial_rate_terms(now.gap, now.gap_rate, pace, reach.T @ push)
+            at = replace(at, limit_rate_terms=laws.friction_from(np.where(self.presses, change, 0.0)))
+        return at
 
     def _normal_force(self, gap: np.ndarray, rate: np.ndarray) -> np.ndarray:
         return np.where(self.presses, self.normal.trial(gap, rate), 0.0)
@@ -138,24 +185,27 @@ class RegularisedContacts:
     @cached_property
     def _without_friction(self) -> Sliding:
         rows, none = np.zeros((len(self.closed), self.d)), np.zeros(len(self.closed))
-        return Sliding(self.tangential_mode, rows, none, none, rows, rows, rows, none)
+        return Sliding(self.tangential_mode, rows, none, none, rows, rows, rows, none, none, none, none)
 
     def _sliding(
         self, directions: Any, v: np.ndarray, normal_force: np.ndarray, spring: np.ndarray
     ) -> Sliding:
         if not self.rough:
             return self._without_friction
-        velocity = self._slip(directions, v)
+        velocity, none = self._slip(directions, v), np.zeros(len(self.closed))
         terms = abs(directions.tangential).T @ np.abs(v) + np.abs(directions.tangential_rate)
         at = Sliding(
             mode=self.tangential_mode,
             velocity=velocity,
             limit=self._limit(normal_force, velocity / np.where(self.scale > 0.0, self.scale, 1.0)),
-            limit_rate=np.zeros(len(self.closed)),
+            limit_rate=none,
             sense=self.sense,
             spring=spring[self.closed],
             force=np.zeros_like(velocity),
             terms=np.asarray(terms).reshape(velocity.shape).sum(axis=1),
+            limit_terms=none,
+            limit_rate_terms=none,
+            force_terms=none,
         )
         return replace(at, force=self.friction.force(at))
 
@@ -198,17 +248,18 @@ class RegularisedContacts:
         slope = rise / (speed + step - np.maximum(speed - step, 0.0))
         return laws(self.closed, speed).friction_from(force_rate) + slope * speed_rate
 
-    def _held(
-        self, t: float, q: np.ndarray, v: np.ndarray, directions: Any, push: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """v̇ (nv,), reactions of sticking patches (i, d) in scaled directions, and of constraints (p,)."""
-        inverse = self.inverse_of(self.system.mass(q))
-        free = inverse(push)
+    def _balance(self, t: float, q: np.ndarray, v: np.ndarray, directions: Any, push: np.ndarray) -> Balance:
         if not (self.p or len(self.stuck)):
-            return free, np.zeros((0, self.d)), np.zeros(0)
+            return Balance(directions, push, None, np.zeros(0))
         columns, bias = self._reactions(t, q, v, directions)
-        held = Held(inverse, columns)
-        forces = held.impulses(columns.T @ free + bias)
+        return Balance(directions, push, Held(self.inverse_of(self.system.mass(q)), columns), bias)
+
+    def _accelerated(self, q: np.ndarray, balance: Balance) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """v̇ (nv,), reactions of sticking patches (i, d) in scaled directions, and of constraints (p,)."""
+        free, held = self.inverse_of(self.system.mass(q))(balance.push), balance.held
+        if held is None:
+            return free, np.zeros((0, self.d)), np.zeros(0)
+        forces = held.impulses(held.direction.T @ free + balance.bias)
         return free + held.push(forces), forces[self.p :].reshape(len(self.stuck), self.d), forces[: self.p]
 
     def _reactions(

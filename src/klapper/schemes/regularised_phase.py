@@ -152,7 +152,7 @@ class Phase(RegularisedContacts):
             values += [release[pressing], -release[idle], -now.gap[idle]]
             terms += [sizes[pressing], sizes[idle], np.abs(now.gap[idle]) + place]
             if self.rough:
-                ends, sizes = self.friction.ends(now.sliding)
+                ends, sizes = self.friction.ends(self.with_terms(t, q, v, now))
                 values.append(ends)
                 terms.append(sizes * self.blur if self.friction.continuous else sizes)
         return np.concatenate(values), np.concatenate(terms)
@@ -179,7 +179,7 @@ class Phase(RegularisedContacts):
             return self.moment(t, q, v, spring)
         _, gap, rate, force, sliding = self.given(t, q, v, spring)
         none = np.zeros(0)
-        return Moment(gap, rate, force, sliding, none, none, none, 0.0)
+        return Moment(gap, rate, force, sliding, none, none, none, 0.0, None)
 
     def _normal_loss(self, now: Moment, layer: np.ndarray) -> float:
         """What the dampers of the normal laws take [W]: (e − λ_N) ġ, and c²s²/d in free layers."""

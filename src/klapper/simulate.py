@@ -10,15 +10,22 @@ plain data. A resumed run goes through the same cuts, so it ends in the same bit
 from __future__ import annotations
 
 import hashlib
+import json
+import signal
+import threading
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from klapper.audit import audit
 from klapper.contact_states import IMPACT
+from klapper.effort import Effort
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.fingerprint import options_of, plain_answers, written_out
 from klapper.mechanics.picture_format import plain_picture
@@ -26,6 +33,8 @@ from klapper.mechanics.system import System, require_system
 from klapper.progress import Progress, progress_for
 from klapper.results import ENERGY, Layout, Loaded, PartStore, ResultsError, Run, Samples
 from klapper.results.findings import Findings
+from klapper.results.iterations import COLUMNS, Iterations
+from klapper.results.statistics import Statistics
 from klapper.schemes.base import (
     Scheme,
     Snapshot,
@@ -35,8 +44,9 @@ from klapper.schemes.base import (
     kinetic_energy,
     require_scheme,
 )
+from klapper.schemes.work import StepIterations, Work
 
-__all__ = ["SimulationFailed", "simulate"]
+__all__ = ["SimulationFailed", "SimulationInterrupted", "simulate"]
 
 MOST_LISTED_CONTACTS = 2000  # with more, only loaded contacts are logged, by number
 _MEMORY = 4e8  # bytes of samples beyond which they are thinned out
@@ -63,6 +73,54 @@ class SimulationFailed(RuntimeError):
         super().__init__(message)
         self.run = run
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (*self.args, self.run)
+
+
+class SimulationInterrupted(KeyboardInterrupt):
+    """Ctrl-C ended the run; ``run`` holds what there is, with the status "interrupted".
+
+    It is a ``KeyboardInterrupt``, so that a loop over runs ends, too. ``simulate(…, on_interrupt="return")`` returns
+    the run instead:
+
+    >>> from klapper.mechanics import FunctionSystem
+    >>> from klapper.schemes import Moreau
+    >>> from klapper.simulate import SimulationInterrupted, simulate
+    >>> def force(t, q, v):
+    ...     if t > 0.25:
+    ...         raise KeyboardInterrupt
+    ...     return [-10.0]
+    >>> ball = FunctionSystem([0.0], [0.0], mass=[[1.0]], force=force, stiff=False)
+    >>> try:
+    ...     simulate(ball, 1.0, Moreau(0.1))
+    ... except SimulationInterrupted as stopped:
+    ...     print(stopped, len(stopped.run))
+    interrupted at 0.2 s 3
+    """
+
+    def __init__(self, message: str, run: Run) -> None:
+        super().__init__(message)
+        self.run = run
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (*self.args, self.run)
+
+
+_KEEPS: ContextVar[bool] = ContextVar("klapper_keeps_interrupted_runs", default=False)
+
+
+@contextmanager
+def interrupted_runs_kept() -> Iterator[None]:
+    """Within, every interrupted run is returned: for the command line, which tells and stores what there is.
+
+    Examples call :func:`simulate` themselves, and make figures and numbers of what they get.
+    """
+    token = _KEEPS.set(True)
+    try:
+        yield
+    finally:
+        _KEEPS.reset(token)
+
 
 def simulate(
     system: System,
@@ -73,6 +131,7 @@ def simulate(
     store: str | Path | None = None,
     overwrite: bool = False,
     progress: bool | None = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
 ) -> Run:
     """Integrate ``system`` from its start to the time ``until`` [s] and return the run.
 
@@ -82,9 +141,10 @@ def simulate(
                    finished run, that is returned
     ``overwrite``  whether another run in ``store`` may be replaced
     ``progress``   show progress; None: on a terminal, for runs that take longer than a moment
+    ``on_interrupt``  what Ctrl-C does after it has stored what there is: "raise" :class:`SimulationInterrupted`, which
+                   holds the run so far, or "return" that run (status "interrupted"), for notebooks
 
-    Ctrl-C ends the run early and keeps what there is (status "interrupted"). A step without a verified answer raises
-    :class:`SimulationFailed`, which holds the run so far.
+    A step without a verified answer raises :class:`SimulationFailed`, which holds the run so far.
 
         M dv = f dt + J_N dΛ_N + J_T dΛ_T + J_B dΛ_B
 
@@ -100,6 +160,27 @@ def simulate(
     (1.0, array([0.25]), array([-2.]))
     """
     require_arguments(system, until, scheme, every)
+    if on_interrupt not in ("raise", "return"):
+        raise InvalidModel(f"on_interrupt is {on_interrupt!r}; allowed are 'raise' and 'return'.")
+    returns = on_interrupt == "return" or _KEEPS.get()
+    try:
+        return _simulated(system, until, scheme, every, store, overwrite=overwrite, progress=progress)
+    except SimulationInterrupted as interrupted:
+        if not returns:
+            raise
+        return interrupted.run
+
+
+def _simulated(
+    system: System,
+    until: float,
+    scheme: Scheme,
+    every: int | None,
+    store: str | Path | None,
+    *,
+    overwrite: bool,
+    progress: bool | None,
+) -> Run:
     loop = _Loop(system, scheme, float(until), every)
     shown = progress_for(progress, system.start.time, float(until))
     if store is None:
@@ -151,8 +232,13 @@ class _Loop:
         self.unsaved = 0  # index of the first stretch that is not on disk
         self.findings = Findings()
         self.seconds = 0.0  # of work before this session
+        self.no_picture = ""  # why there is none, in words
         self.fallbacks = 0
         self.worst_residual = 0.0
+        self.work = Work()
+        self.effort = Effort()
+        self.compiled_steps = 0
+        self.iterations = _IterationRecord()
 
     def _thinning(self) -> int:
         if self.steps is None:
@@ -180,13 +266,18 @@ class _Loop:
         self.seconds = float(stored["seconds"])
         self.fallbacks = int(stored["fallbacks"])
         self.worst_residual = float(stored["worst_residual"])
+        taken = json.loads(stored.get("statistics") or "{}")
+        self.compiled_steps = int(taken.get("compiled_steps", 0))
+        self.effort = Effort(taken, taken.get("seconds"))
+        if stored.get("iterations"):
+            self.iterations = _IterationRecord.read(json.loads(stored["iterations"]))
 
     def run(self, store: PartStore | None, shown: Progress) -> Run:
         status, message, cause = "complete", "", None
         self.began = last_part = time.perf_counter()
         stretch = self.scheme.stretch(self.system)
         try:
-            with shown:
+            with shown, self.effort.measured():
                 while not self._finished():
                     self._advance(stretch)
                     shown.update(self.snapshot.time, self.snapshot.step, self._now())
@@ -202,16 +293,28 @@ class _Loop:
         except Exception as error:  # in a function of the user's: what was computed is not lost with it
             status, cause = "failed", error
             message = f"The model failed after {self.snapshot.time:.6g} s: {type(error).__name__}: {error}"
-        run = self._judged(status, message, self.seconds + time.perf_counter() - self.began, stretch)
-        if store is not None:
+        unstored: ResultsError | None = None
+        if store is not None:  # first of all: judging takes time, in which Ctrl-C may be pressed again
             try:
                 self._write(store)
-                if run.about["status"] == "complete":
+            except ResultsError as error:
+                unstored = error
+            except KeyboardInterrupt:  # heard while the part was written, which is whole
+                if status == "complete":
+                    status, message = "interrupted", f"interrupted at {self.snapshot.time:.6g} s"
+        run = self._judged(status, message, stretch)
+        if store is not None and unstored is None and run.about["status"] == "complete":
+            try:
+                with _undisturbed():
                     store.finish(run)
             except ResultsError as error:
-                raise SimulationFailed(f"The run cannot be stored. {error}", run) from error
+                unstored = error
+        if unstored is not None:
+            raise SimulationFailed(f"The run cannot be stored. {unstored}", run) from unstored
         if run.about["status"] == "failed":
             raise SimulationFailed(run.about["message"], run) from cause
+        if status == "interrupted":
+            raise SimulationInterrupted(message, run)
         return run
 
     def _finished(self) -> bool:
@@ -226,9 +329,15 @@ class _Loop:
             return
         cut = self._cut(self._compiled_cut())
         while self.snapshot.step < cut:
-            after, samples, why = stretch.run(self.snapshot, cut - self.snapshot.step, self.every)
+            with self.effort.timed("compiled loop"):
+                after, samples, why = stretch.run(self.snapshot, cut - self.snapshot.step, self.every)
             if samples:
+                told = samples.pop("iterations", None)
+                if told is not None:
+                    counts, case = told
+                    self.iterations.take_many(counts, case, samples["step"] - self.snapshot.step)
                 self._take(_as_samples(samples))
+                self.compiled_steps += after.step - self.snapshot.step
                 self.snapshot = self.sampled = after
             if why:
                 step = self.snapshot.step
@@ -252,12 +361,14 @@ class _Loop:
         gathered = _Gathered(self.layout, self.listed)
         try:
             while self.snapshot.step < cut and not self._finished():
-                step = self.scheme.step(self.system, self.snapshot, self.until)
+                step = self.scheme.step(self.system, self.snapshot, self.until, self.work)
                 self.snapshot = step.after
                 self.findings.take(step.notes)
-                gathered.add(step)
+                gathered.add(step, self.work.iterations)
                 if step.after.step % self.every == 0 or self._finished():
                     collected.append(self._sample(gathered))
+                    if gathered.iterations is not None:
+                        self.iterations.take(*gathered.iterations)
                     self.sampled = self.snapshot
                     gathered = _Gathered(self.layout, self.listed)
         finally:
@@ -312,17 +423,35 @@ class _Loop:
         s = self.sampled
         if s.step != self.stretches[-1].step[-1]:  # interrupted while the sample was noted
             return
-        store.append(
-            Samples.concatenate(fresh),
-            {
-                **s.written(),
-                "findings": self.findings.written(),
-                "seconds": self.seconds + time.perf_counter() - self.began,
-                "fallbacks": self.fallbacks,
-                "worst_residual": self.worst_residual,
-            },
-        )
-        self.unsaved = len(self.stretches)
+        told = self.iterations.told(self._samples)
+        with _undisturbed():
+            store.append(
+                Samples.concatenate(fresh),
+                {
+                    **s.written(),
+                    "findings": self.findings.written(),
+                    "seconds": self._seconds,
+                    "fallbacks": self.fallbacks,
+                    "worst_residual": self.worst_residual,
+                    "statistics": json.dumps(self._statistics(s.step).plain()),
+                    "iterations": "" if told is None else json.dumps(told.plain()),
+                },
+            )
+            self.unsaved = len(self.stretches)
+
+    @property
+    def _seconds(self) -> float:
+        """Of work, in all sessions [s]."""
+        return self.seconds + time.perf_counter() - self.began
+
+    @property
+    def _samples(self) -> int:
+        return sum(map(len, self.stretches))
+
+    def _statistics(self, steps: int) -> Statistics:
+        parts = {name: spent for name, spent in self.effort.seconds.items() if name != "other"}
+        parts["other"] = max(self._seconds - sum(parts.values()), 0.0)
+        return Statistics(steps, self.compiled_steps, **self.effort.counts, seconds=parts)
 
     def about(self) -> dict[str, Any]:
         from klapper import __version__
@@ -338,16 +467,21 @@ class _Loop:
 
     @cached_property
     def picture(self) -> dict[str, Any]:
-        """What the run keeps of the looks of its model; nothing where that fails, for a picture must not cost a run."""
+        """What the run keeps of the looks of its model; nothing where that fails, for a picture must not cost a run.
+
+        The audit says why there is none."""
         try:
             picture = self.system.picture(self.until)
             return {} if picture is None else {"picture": plain_picture(picture)}
-        except Exception:  # in a function of the user's, such as a given motion
+        except Exception as error:  # in a function of the user's, such as a given motion
+            self.no_picture = f"no picture: {type(error).__name__}: {error}"
             return {}
 
-    def _judged(self, status: str, message: str, seconds: float, stretch: Stretch | None) -> Run:
+    def _judged(self, status: str, message: str, stretch: Stretch | None) -> Run:
+        seconds = self._seconds
         samples, about = Samples.concatenate(self.stretches), self.about()
-        judged = audit(Run(self.layout, samples, about), self.system, self.scheme)
+        with self.effort.timed("judging"):
+            judged = audit(Run(self.layout, samples, about), self.system, self.scheme)
         if judged.failure and status == "complete":
             status, message = "failed", judged.failure
         about |= {
@@ -361,10 +495,15 @@ class _Loop:
                 **({"steps by the general path": self.fallbacks} if self.fallbacks else {}),
                 **judged.findings,
                 **dict(self.findings),
+                **({"picture": self.no_picture} if self.no_picture else {}),
             },
         }
         if judged.conservation is not None:
             about["conservation"] = judged.conservation.plain()
+        about["statistics"] = self._statistics(self.snapshot.step).plain()
+        told = self.iterations.told(len(samples))
+        if told is not None:
+            about["iterations"] = told.plain()
         return Run(self.layout, samples, about)
 
 
@@ -378,8 +517,12 @@ class _Gathered:
         self.constraint = np.zeros(len(layout.constraints))
         self.residual = 0.0
         self.last: Step | None = None
+        self.iterations: tuple[np.ndarray, str] | None = None
 
-    def add(self, step: Step) -> None:
+    def add(self, step: Step, iterations: StepIterations | None = None) -> None:
+        if iterations is not None:
+            before = 0 if self.iterations is None else self.iterations[0]
+            self.iterations = before + iterations.counts, iterations.case
         self.constraint = self.constraint + step.constraint
         self.residual = max(self.residual, step.residual)
         self.last = step
@@ -396,6 +539,64 @@ class _Gathered:
             return np.zeros(0, np.int64), np.zeros((0, self.width)), np.zeros(0, np.int8)
         loaded = self.last.impulse[:, 0] != 0.0
         return self.last.contact[loaded], self.last.impulse[loaded], self.last.state[loaded]
+
+
+class _IterationRecord:
+    """Iterations since the sample before, for every sample but the first, by schemes that tell them."""
+
+    def __init__(self) -> None:
+        self.counts: list[np.ndarray] = []  # of stretches (s, 4)
+        self.case: list[np.ndarray] = []  # (s,) places in the labels
+        self.labels: dict[str, int] = {}
+
+    @classmethod
+    def read(cls, stored: dict[str, Any]) -> _IterationRecord:
+        known, record = Iterations.read(stored), cls()
+        record.counts, record.case = [known.counts[1:]], [known.case[1:]]
+        record.labels = {label: place for place, label in enumerate(known.labels)}
+        return record
+
+    def take(self, counts: np.ndarray, case: str) -> None:
+        self.counts.append(counts[None])
+        self.case.append(np.array([self._place(case)]))
+
+    def take_many(self, counts: np.ndarray, case: Sequence[str], ends: np.ndarray) -> None:
+        """Counts (n, 4) and cases (n,) of steps, between samples after ``ends`` (s,) of these steps."""
+        self.counts.append(np.add.reduceat(counts, np.append(0, ends[:-1]), axis=0))
+        self.case.append(np.array([self._place(case[end - 1]) for end in ends.tolist()]))
+
+    def _place(self, case: str) -> int:
+        return self.labels.setdefault(case, len(self.labels))
+
+    def told(self, samples: int) -> Iterations | None:
+        """Of so many samples; None if the scheme tells none of all their steps."""
+        if not self.counts:
+            return None
+        counts = np.concatenate([np.zeros((1, len(COLUMNS)), dtype=np.int64), *self.counts])
+        case = np.concatenate([[self._place("")], *self.case])
+        if len(counts) < samples:
+            return None
+        return Iterations(counts[:samples].astype(np.int64), case[:samples], tuple(self.labels))
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Ctrl-C within is heard at the end: a file is written whole, and known to be written."""
+    if threading.current_thread() is not threading.main_thread():  # it is not interrupted
+        yield
+        return
+    heard: list[tuple[Any, Any]] = []
+    before = signal.getsignal(signal.SIGINT)
+    if before is None:  # not set from Python
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *given: heard.append(given))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if heard and callable(before):
+        before(*heard[-1])
 
 
 def _as_samples(arrays: dict[str, Any]) -> Samples:

@@ -12,6 +12,7 @@ from klapper.results.ledger import Ledger
 from klapper.results.penetration import PenetrationStatistics, penetration_statistics
 from klapper.results.run import ContactHistory, Run
 from klapper.results.samples import ENERGY, Layout, Loaded, Samples
+from klapper.results.statistics import Statistics
 from klapper.results.store import PartStore, Resumed, read
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Resumed",
     "Run",
     "Samples",
+    "Statistics",
     "penetration_statistics",
     "read",
 ]

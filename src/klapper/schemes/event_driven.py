@@ -20,6 +20,7 @@ from klapper.schemes.phase_equations import PhaseEquations
 from klapper.schemes.phase_flow import Flow, Integrals
 from klapper.schemes.phases import Phased
 from klapper.schemes.smooth_step import METHODS, SmoothStep, smooth_step
+from klapper.schemes.work import Work
 
 _PAST_THE_EVENT = 1.01  # length of the step that is done again for an event, relative to the time up to it
 _EXPLICIT_REACH = 5.0  # rate times step size up to which an explicit method is stable
@@ -69,7 +70,14 @@ class EventDriven(Phased):
         return (*super().citations, "hairer1996" if self.method == "radau" else "hairer1993")
 
     def flow(
-        self, equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarray, until: float, size: float
+        self,
+        equations: PhaseEquations,
+        t: float,
+        q: np.ndarray,
+        v: np.ndarray,
+        until: float,
+        size: float,
+        work: Work,
     ) -> Flow:
         y = np.concatenate([q, v, np.zeros(equations.size + 3)])
         motion = len(q) + len(v)
@@ -90,11 +98,11 @@ class EventDriven(Phased):
         return _IntegratedFlow(equations, step, max(step.next_size, size if step.end >= until else 0.0))
 
     def sharpened(
-        self, equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarray, event: float
+        self, equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarray, event: float, work: Work
     ) -> Flow | None:
         """A step that ends just past the event: at its end the dense output is as accurate as the step itself."""
         size = _PAST_THE_EVENT * (event - t)
-        flow = self.flow(equations, t, q, v, t + size, size)
+        flow = self.flow(equations, t, q, v, t + size, size, work)
         return flow if flow.end > event else None
 
 

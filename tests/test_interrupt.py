@@ -1,5 +1,8 @@
-"""Ctrl-C keeps what there is, at whichever moment it comes."""
+"""Ctrl-C keeps what there is, at whichever moment it comes, and ends what called the run."""
 
+import os
+import pickle
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -7,9 +10,10 @@ import numpy as np
 import pytest
 
 from klapper.bodies import Planar
-from klapper.results import read
+from klapper.mechanics import InvalidModel
+from klapper.results import PartStore, Samples, read
 from klapper.schemes import EventDriven
-from klapper.simulate import _Loop, simulate
+from klapper.simulate import SimulationFailed, SimulationInterrupted, _Loop, interrupted_runs_kept, simulate
 
 
 def ball() -> Any:
@@ -35,9 +39,87 @@ def test_an_interrupt_while_a_sample_is_noted_loses_that_sample_only(
         return original(loop)
 
     monkeypatch.setattr(_Loop, "_energy", energy)
-    kept = simulate(ball(), until=1.0, scheme=EventDriven(), store=tmp_path / "run", progress=False)
+    kept = simulate(
+        ball(), until=1.0, scheme=EventDriven(), store=tmp_path / "run", progress=False, on_interrupt="return"
+    )
     assert kept.about["status"] == "interrupted"
     assert read(tmp_path / "run").samples.step[-1] == samples - 1
     monkeypatch.setattr(_Loop, "_energy", original)
     resumed = simulate(ball(), until=1.0, scheme=EventDriven(), store=tmp_path / "run", progress=False)
+    np.testing.assert_array_equal(resumed.position, whole.position)
+
+
+def interrupted_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C in step number ``step`` of every run from now on."""
+    original = EventDriven.step
+
+    def stepped(
+        self: EventDriven, system: Any, snapshot: Any, until: float = np.inf, work: Any = None
+    ) -> Any:
+        if snapshot.step == step:
+            os.kill(os.getpid(), signal.SIGINT)
+        return original(self, system, snapshot, until, work)
+
+    monkeypatch.setattr(EventDriven, "step", stepped)
+
+
+def test_a_loop_over_runs_ends_with_the_run_that_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupted_at(3, monkeypatch)
+    begun = 0
+    with pytest.raises(KeyboardInterrupt) as caught:
+        for _ in range(3):
+            begun += 1
+            simulate(ball(), 1.0, EventDriven())
+    assert begun == 1
+    assert isinstance(caught.value, SimulationInterrupted)
+    assert caught.value.run.about["status"] == "interrupted"
+    assert len(caught.value.run) == 4
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)
+    np.testing.assert_array_equal(again.run.position, caught.value.run.position)
+
+
+def test_a_failed_run_can_be_pickled_too() -> None:
+    run = simulate(ball(), 0.1, EventDriven())
+    again = pickle.loads(pickle.dumps(SimulationFailed("It failed.", run)))
+    assert (str(again), len(again.run)) == ("It failed.", len(run))
+
+
+def test_a_notebook_and_the_command_line_get_the_run_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupted_at(3, monkeypatch)
+    assert simulate(ball(), 1.0, EventDriven(), on_interrupt="return").about["status"] == "interrupted"
+    with interrupted_runs_kept():
+        assert simulate(ball(), 1.0, EventDriven()).about["status"] == "interrupted"
+    with pytest.raises(SimulationInterrupted):
+        simulate(ball(), 1.0, EventDriven())
+
+
+@pytest.mark.parametrize("given", ["keep", None, True])
+def test_what_else_on_interrupt_could_be_is_refused(given: Any) -> None:
+    with pytest.raises(InvalidModel, match=r"^on_interrupt is .*; allowed are 'raise' and 'return'\.$"):
+        simulate(ball(), 1.0, EventDriven(), on_interrupt=given)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_second_ctrl_c_while_saving_leaves_a_store_that_is_whole(
+    when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = simulate(ball(), 1.0, EventDriven())
+    original = PartStore.append
+
+    def append(self: PartStore, samples: Samples, snapshot: Any) -> None:
+        if when == "before":
+            os.kill(os.getpid(), signal.SIGINT)
+        original(self, samples, snapshot)
+        if when == "after":
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        interrupted_at(3, patch)
+        patch.setattr(PartStore, "append", append)
+        with pytest.raises(SimulationInterrupted) as caught:
+            simulate(ball(), 1.0, EventDriven(), store=tmp_path / "run")
+    assert len(read(tmp_path / "run")) == len(caught.value.run) == 4
+    assert read(tmp_path / "run").statistics.steps == 3
+    resumed = simulate(ball(), 1.0, EventDriven(), store=tmp_path / "run")
     np.testing.assert_array_equal(resumed.position, whole.position)

@@ -27,7 +27,7 @@ from klapper.mechanics import (
 from klapper.mechanics.impact import Sequential
 from klapper.results import ResultsError, read
 from klapper.schemes import Moreau, Scheme
-from klapper.simulate import SimulationFailed, simulate
+from klapper.simulate import SimulationFailed, SimulationInterrupted, simulate
 
 G = 9.81
 
@@ -69,7 +69,7 @@ def interrupt() -> None:
 @pytest.mark.parametrize("every", [1, 7])
 def test_control_c_keeps_what_there_is(every: int) -> None:
     undisturbed = simulate(Trouble(-1, None).system(), 1.0, Moreau(2e-3), every=every)
-    run = simulate(Trouble(400, interrupt).system(), 1.0, Moreau(2e-3), every=every)
+    run = simulate(Trouble(400, interrupt).system(), 1.0, Moreau(2e-3), every=every, on_interrupt="return")
     assert run.about["status"] == "interrupted"
     assert "interrupted at" in run.about["message"]
     assert 5 < len(run) < len(undisturbed)
@@ -83,13 +83,15 @@ def test_control_c_in_the_very_first_step_keeps_the_start() -> None:
     force = Trouble(-1, interrupt)
     system = force.system()
     force.when = force.calls + 1
-    run = simulate(system, 1.0, Moreau(2e-3))
+    run = simulate(system, 1.0, Moreau(2e-3), on_interrupt="return")
     assert (run.about["status"], len(run), run.time[0]) == ("interrupted", 1, 0.0)
 
 
 def test_control_c_in_a_store_can_be_resumed(tmp_path: Path) -> None:
     undisturbed = simulate(Trouble(-1, None).system(), 0.5, Moreau(2e-3))
-    stopped = simulate(Trouble(300, interrupt).system(), 0.5, Moreau(2e-3), store=tmp_path / "run")
+    with pytest.raises(SimulationInterrupted) as caught:
+        simulate(Trouble(300, interrupt).system(), 0.5, Moreau(2e-3), store=tmp_path / "run")
+    stopped = caught.value.run
     assert stopped.about["status"] == "interrupted"
     assert read(tmp_path / "run").about["status"] == "interrupted"
     assert len(read(tmp_path / "run")) == len(stopped)
@@ -160,8 +162,8 @@ class Cheat(Scheme):
     def init(self, system):
         return self.scheme.init(system)
 
-    def step(self, system, snapshot, until):
-        done = self.scheme.step(system, snapshot, until)
+    def step(self, system, snapshot, until, work=None):
+        done = self.scheme.step(system, snapshot, until, work)
         sums = done.after.sums.copy()
         sums[3] = 0.0
         return replace(done, after=replace(done.after, sums=sums))

@@ -10,16 +10,23 @@ plain data. A resumed run goes through the same cuts, so it ends in the same bit
 from __future__ import annotations
 
 import hashlib
+import json
+import signal
+import threading
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from klapper.audit import audit
 from klapper.contact_states import IMPACT
+from klapper.effort import Effort
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.fingerprint import options_of, plain_answers, written_out
 from klapper.mechanics.picture_format import plain_picture
@@ -27,6 +34,8 @@ from klapper.mechanics.system import System, require_system
 from klapper.progress import Progress, progress_for
 from klapper.results import ENERGY, Layout, Loaded, PartStore, ResultsError, Run, Samples
 from klapper.results.findings import Findings
+from klapper.results.iterations import COLUMNS, Iterations
+from klapper.results.statistics import Statistics
 from klapper.sampling import Sampler
 from klapper.schemes.base import (
     Scheme,
@@ -37,8 +46,9 @@ from klapper.schemes.base import (
     kinetic_energy,
     require_scheme,
 )
+from klapper.schemes.work import StepIterations, Work
 
-__all__ = ["SimulationFailed", "simulate"]
+__all__ = ["SimulationFailed", "SimulationInterrupted", "simulate"]
 
 MOST_LISTED_CONTACTS = 2000  # with more, only loaded contacts are logged, by number
 _MEMORY = 4e8  # bytes of samples beyond which they are thinned out
@@ -67,6 +77,54 @@ class SimulationFailed(RuntimeError):
         super().__init__(message)
         self.run = run
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (*self.args, self.run)
+
+
+class SimulationInterrupted(KeyboardInterrupt):
+    """Ctrl-C ended the run; ``run`` holds what there is, with the status "interrupted".
+
+    It is a ``KeyboardInterrupt``, so that a loop over runs ends, too. ``simulate(…, on_interrupt="return")`` returns
+    the run instead:
+
+    >>> from klapper.mechanics import FunctionSystem
+    >>> from klapper.schemes import Moreau
+    >>> from klapper.simulate import SimulationInterrupted, simulate
+    >>> def force(t, q, v):
+    ...     if t > 0.25:
+    ...         raise KeyboardInterrupt
+    ...     return [-10.0]
+    >>> ball = FunctionSystem([0.0], [0.0], mass=[[1.0]], force=force, stiff=False)
+    >>> try:
+    ...     simulate(ball, 1.0, Moreau(0.1))
+    ... except SimulationInterrupted as stopped:
+    ...     print(stopped, len(stopped.run))
+    interrupted at 0.2 s 3
+    """
+
+    def __init__(self, message: str, run: Run) -> None:
+        super().__init__(message)
+        self.run = run
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (*self.args, self.run)
+
+
+_KEEPS: ContextVar[bool] = ContextVar("klapper_keeps_interrupted_runs", default=False)
+
+
+@contextmanager
+def interrupted_runs_kept() -> Iterator[None]:
+    """Within, every interrupted run is returned: for the command line, which tells and stores what there is.
+
+    Examples call :func:`simulate` themselves, and make figures and numbers of what they get.
+    """
+    token = _KEEPS.set(True)
+    try:
+        yield
+    finally:
+        _KEEPS.reset(token)
+
 
 def simulate(
     system: System,
@@ -77,6 +135,7 @@ def simulate(
     store: str | Path | None = None,
     overwrite: bool = False,
     progress: bool | None = None,
+    on_interrupt: Literal["raise", "return"] = "raise",
 ) -> Run:
     """Integrate ``system`` from its start to the time ``until`` [s] and return the run.
 
@@ -87,9 +146,10 @@ def simulate(
                    finished run, that is returned
     ``overwrite``  whether another run in ``store`` may be replaced
     ``progress``   show progress; None: on a terminal, for runs that take longer than a moment
+    ``on_interrupt``  what Ctrl-C does after it has stored what there is: "raise" :class:`SimulationInterrupted`, which
+                   holds the run so far, or "return" that run (status "interrupted"), for notebooks
 
-    Ctrl-C ends the run early and keeps what there is (status "interrupted"). A step without a verified answer raises
-    :class:`SimulationFailed`, which holds the run so far.
+    A step without a verified answer raises :class:`SimulationFailed`, which holds the run so far.
 
         M dv = f dt + J_N dΛ_N + J_T dΛ_T + J_B dΛ_B
 
@@ -105,6 +165,27 @@ def simulate(
     (1.0, array([0.25]), array([-2.]))
     """
     require_arguments(system, until, scheme, every)
+    if on_interrupt not in ("raise", "return"):
+        raise InvalidModel(f"on_interrupt is {on_interrupt!r}; allowed are 'raise' and 'return'.")
+    returns = on_interrupt == "return" or _KEEPS.get()
+    try:
+        return _simulated(system, until, scheme, every, store, overwrite=overwrite, progress=progress)
+    except SimulationInterrupted as interrupted:
+        if not returns:
+            raise
+        return interrupted.run
+
+
+def _simulated(
+    system: System,
+    until: float,
+    scheme: Scheme,
+    every: int | None,
+    store: str | Path | None,
+    *,
+    overwrite: bool,
+    progress: bool | None,
+) -> Run:
     loop = _Loop(system, scheme, float(until), every)
     shown = progress_for(progress, system.start.time, float(until))
     if store is None:
@@ -160,8 +241,13 @@ class _Loop:
         self.unsaved = 0  # index of the first stretch that is not on disk
         self.findings = Findings()
         self.seconds = 0.0  # of work before this session
+        self.no_picture = ""  # why there is none, in words
         self.fallbacks = 0
         self.worst_residual = 0.0
+        self.work = Work()
+        self.effort = Effort()
+        self.compiled_steps = 0
+        self.iterations = _IterationRecord()
 
     def _thinning(self) -> int:
         if self.steps is None:
@@ -195,13 +281,18 @@ class _Loop:
         self.seconds = float(stored["seconds"])
         self.fallbacks = int(stored["fallbacks"])
         self.worst_residual = float(stored["worst_residual"])
+        taken = json.loads(stored.get("statistics") or "{}")
+        self.compiled_steps = int(taken.get("compiled_steps", 0))
+        self.effort = Effort(taken, taken.get("seconds"))
+        if stored.get("iterations"):
+            self.iterations = _IterationRecord.read(json.loads(stored["iterations"]))
 
     def run(self, store: PartStore | None, shown: Progress) -> Run:
         status, message, cause = "complete", "", None
         self.began = last_part = time.perf_counter()
         stretch = self.scheme.stretch(self.system)
         try:
-            with shown:
+            with shown, self.effort.measured():
                 while not self._finished():
                     self._advance(stretch)
                     shown.update(self.snapshot.time, self.snapshot.step, self._now())
@@ -217,16 +308,28 @@ class _Loop:
         except Exception as error:  # in a function of the user's: what was computed is not lost with it
             status, cause = "failed", error
             message = f"The model failed after {self.snapshot.time:.6g} s: {type(error).__name__}: {error}"
-        run = self._judged(status, message, self.seconds + time.perf_counter() - self.began, stretch)
-        if store is not None:
+        unstored: ResultsError | None = None
+        if store is not None:  # first of all: judging takes time, in which Ctrl-C may be pressed again
             try:
                 self._write(store)
-                if run.about["status"] == "complete":
+            except ResultsError as error:
+                unstored = error
+            except KeyboardInterrupt:  # heard while the part was written, which is whole
+                if status == "complete":
+                    status, message = "interrupted", f"interrupted at {self.snapshot.time:.6g} s"
+        run = self._judged(status, message, stretch)
+        if store is not None and unstored is None and run.about["status"] == "complete":
+            try:
+                with _undisturbed():
                     store.finish(run)
             except ResultsError as error:
-                raise SimulationFailed(f"The run cannot be stored. {error}", run) from error
+                unstored = error
+        if unstored is not None:
+            raise SimulationFailed(f"The run cannot be stored. {unstored}", run) from unstored
         if run.about["status"] == "failed":
             raise SimulationFailed(run.about["message"], run) from cause
+        if status == "interrupted":
+            raise SimulationInterrupted(message, run)
         return run
 
     def _finished(self) -> bool:
@@ -241,12 +344,12 @@ class _Loop:
             return
         cut = self._cut(self._compiled_cut())
         while self.snapshot.step < cut:
-            count = cut - self.snapshot.step
-            after, samples, why = (
-                self._stretched(stretch, count) if self.every == 1 else self._merged(stretch, count)
-            )
+            count, before = cut - self.snapshot.step, self.snapshot.step
+            run = self._stretched if self.every == 1 else self._merged
+            after, samples, why = run(stretch, count)
             if samples is not None:
                 self._take(samples)
+                self.compiled_steps += after.step - before
                 self.snapshot = self.sampled = after
             if why:
                 step = self.snapshot.step
@@ -255,14 +358,16 @@ class _Loop:
 
     def _stretched(self, stretch: Stretch, count: int) -> tuple[Snapshot, Samples | None, str]:
         """Up to ``count`` compiled steps, each with its sample."""
-        after, arrays, why = stretch.run(self.snapshot, count, 1)
-        return after, _as_samples(arrays) if arrays else None, why
+        after, steps, why, told = self._compiled(stretch, count)
+        if steps is not None:
+            self._note_iterations(told, steps, np.arange(len(steps)))
+        return after, steps, why
 
     def _merged(self, stretch: Stretch, count: int) -> tuple[Snapshot, Samples | None, str]:
         """The same with one sample for every so many steps; the statistics see them all."""
         together = max(int(_AT_ONCE / (self.every * self._sample_bytes)), 1) * self.every
         together = min(count, together - self.snapshot.step % self.every)
-        after, steps, why = self._stretched(stretch, together)
+        after, steps, why, told = self._compiled(stretch, together)
         if steps is None:
             return after, None, why
         ends = np.flatnonzero(steps.step % self.every == 0)
@@ -271,11 +376,25 @@ class _Loop:
         if len(ends) == 0:
             return after, None, why
         if ends[-1] < len(steps) - 1:
-            after, steps, _ = self._stretched(stretch, int(ends[-1]) + 1)
+            after, steps, _, told = self._compiled(stretch, int(ends[-1]) + 1)
         assert steps is not None
         self.sampler.tally.take_samples(Samples.concatenate([self.stretches[-1][-1:], steps]))
         self.tallied = self.sampler.tally.written()
+        self._note_iterations(told, steps, ends)
         return after, steps.merged(ends), why
+
+    def _compiled(self, stretch: Stretch, count: int) -> tuple[Snapshot, Samples | None, str, Any]:
+        """What a compiled loop did in up to ``count`` steps, and the iterations it tells of, if any."""
+        with self.effort.timed("compiled loop"):
+            after, arrays, why = stretch.run(self.snapshot, count, 1)
+        told = arrays.pop("iterations", None) if arrays else None
+        return after, _as_samples(arrays) if arrays else None, why, told
+
+    def _note_iterations(self, told: Any, steps: Samples, ends: np.ndarray) -> None:
+        """Iterations of compiled steps by the samples number ``ends`` (k,) of them."""
+        if told is not None:
+            counts, case = told
+            self.iterations.take_many(counts, case, steps.step[ends] - self.snapshot.step)
 
     def _cut(self, distance: int) -> int:
         """The next step number at which the state is plain data: a multiple of a fixed distance, or the end."""
@@ -295,16 +414,18 @@ class _Loop:
         try:
             while self.snapshot.step < cut and not self._finished():
                 before = self.snapshot
-                step = self.scheme.step(self.system, before, self.until)
+                step = self.scheme.step(self.system, before, self.until, self.work)
                 self.snapshot = step.after
                 self.findings.take(step.notes)
                 inner = self._look(before, step)
-                gathered.add(step if inner is None else _rest(step, inner))
+                gathered.add(step if inner is None else _rest(step, inner), self.work.iterations)
                 if self._due(cut):
                     sample = self._sample(gathered)
                     collected.append(
                         sample if inner is None else Samples.concatenate([inner.samples, sample])
                     )
+                    if gathered.iterations is not None:
+                        self.iterations.take(*gathered.iterations)
                     self.sampled, self.tallied = self.snapshot, self.sampler.tally.written()
                     self.saved += len(collected[-1])
                     gathered = _Gathered(self.layout, self.listed)
@@ -431,18 +552,36 @@ class _Loop:
         s = self.sampled
         if s.step != self.stretches[-1].step[-1]:  # interrupted while the sample was noted
             return
-        store.append(
-            Samples.concatenate(fresh),
-            {
-                **s.written(),
-                "findings": self.findings.written(),
-                "over_time": self.tallied,
-                "seconds": self.seconds + time.perf_counter() - self.began,
-                "fallbacks": self.fallbacks,
-                "worst_residual": self.worst_residual,
-            },
-        )
-        self.unsaved = len(self.stretches)
+        told = self.iterations.told(self._samples)
+        with _undisturbed():
+            store.append(
+                Samples.concatenate(fresh),
+                {
+                    **s.written(),
+                    "findings": self.findings.written(),
+                    "over_time": self.tallied,
+                    "seconds": self._seconds,
+                    "fallbacks": self.fallbacks,
+                    "worst_residual": self.worst_residual,
+                    "statistics": json.dumps(self._statistics(s.step).plain()),
+                    "iterations": "" if told is None else json.dumps(told.plain()),
+                },
+            )
+            self.unsaved = len(self.stretches)
+
+    @property
+    def _seconds(self) -> float:
+        """Of work, in all sessions [s]."""
+        return self.seconds + time.perf_counter() - self.began
+
+    @property
+    def _samples(self) -> int:
+        return sum(map(len, self.stretches))
+
+    def _statistics(self, steps: int) -> Statistics:
+        parts = {name: spent for name, spent in self.effort.seconds.items() if name != "other"}
+        parts["other"] = max(self._seconds - sum(parts.values()), 0.0)
+        return Statistics(steps, self.compiled_steps, **self.effort.counts, seconds=parts)
 
     def about(self) -> dict[str, Any]:
         from klapper import __version__
@@ -458,16 +597,21 @@ class _Loop:
 
     @cached_property
     def picture(self) -> dict[str, Any]:
-        """What the run keeps of the looks of its model; nothing where that fails, for a picture must not cost a run."""
+        """What the run keeps of the looks of its model; nothing where that fails, for a picture must not cost a run.
+
+        The audit says why there is none."""
         try:
             picture = self.system.picture(self.until)
             return {} if picture is None else {"picture": plain_picture(picture)}
-        except Exception:  # in a function of the user's, such as a given motion
+        except Exception as error:  # in a function of the user's, such as a given motion
+            self.no_picture = f"no picture: {type(error).__name__}: {error}"
             return {}
 
-    def _judged(self, status: str, message: str, seconds: float, stretch: Stretch | None) -> Run:
+    def _judged(self, status: str, message: str, stretch: Stretch | None) -> Run:
+        seconds = self._seconds
         samples, about = Samples.concatenate(self.stretches), self.about()
-        judged = audit(Run(self.layout, samples, about), self.system, self.scheme)
+        with self.effort.timed("judging"):
+            judged = audit(Run(self.layout, samples, about), self.system, self.scheme)
         if judged.failure and status == "complete":
             status, message = "failed", judged.failure
         about |= {
@@ -481,6 +625,7 @@ class _Loop:
                 **({"steps by the general path": self.fallbacks} if self.fallbacks else {}),
                 **judged.findings,
                 **dict(self.findings),
+                **({"picture": self.no_picture} if self.no_picture else {}),
             },
         }
         if self.tallied[-1].any():
@@ -490,6 +635,10 @@ class _Loop:
             about["over_time"] = tally.over_time.plain()
         if judged.conservation is not None:
             about["conservation"] = judged.conservation.plain()
+        about["statistics"] = self._statistics(self.snapshot.step).plain()
+        told = self.iterations.told(len(samples))
+        if told is not None:
+            about["iterations"] = told.plain()
         return Run(self.layout, samples, about)
 
 
@@ -516,8 +665,12 @@ class _Gathered:
         self.constraint = np.zeros(len(layout.constraints))
         self.residual = 0.0
         self.last: Step | None = None
+        self.iterations: tuple[np.ndarray, str] | None = None
 
-    def add(self, step: Step) -> None:
+    def add(self, step: Step, iterations: StepIterations | None = None) -> None:
+        if iterations is not None:
+            before = 0 if self.iterations is None else self.iterations[0]
+            self.iterations = before + iterations.counts, iterations.case
         self.constraint = self.constraint + step.constraint
         self.residual = max(self.residual, step.residual)
         self.last = step
@@ -534,6 +687,64 @@ class _Gathered:
             return np.zeros(0, np.int64), np.zeros((0, self.width)), np.zeros(0, np.int8)
         loaded = self.last.impulse[:, 0] != 0.0
         return self.last.contact[loaded], self.last.impulse[loaded], self.last.state[loaded]
+
+
+class _IterationRecord:
+    """Iterations since the sample before, for every sample but the first, by schemes that tell them."""
+
+    def __init__(self) -> None:
+        self.counts: list[np.ndarray] = []  # of stretches (s, 4)
+        self.case: list[np.ndarray] = []  # (s,) places in the labels
+        self.labels: dict[str, int] = {}
+
+    @classmethod
+    def read(cls, stored: dict[str, Any]) -> _IterationRecord:
+        known, record = Iterations.read(stored), cls()
+        record.counts, record.case = [known.counts[1:]], [known.case[1:]]
+        record.labels = {label: place for place, label in enumerate(known.labels)}
+        return record
+
+    def take(self, counts: np.ndarray, case: str) -> None:
+        self.counts.append(counts[None])
+        self.case.append(np.array([self._place(case)]))
+
+    def take_many(self, counts: np.ndarray, case: Sequence[str], ends: np.ndarray) -> None:
+        """Counts (n, 4) and cases (n,) of steps, between samples after ``ends`` (s,) of these steps."""
+        self.counts.append(np.add.reduceat(counts, np.append(0, ends[:-1]), axis=0))
+        self.case.append(np.array([self._place(case[end - 1]) for end in ends.tolist()]))
+
+    def _place(self, case: str) -> int:
+        return self.labels.setdefault(case, len(self.labels))
+
+    def told(self, samples: int) -> Iterations | None:
+        """Of so many samples; None if the scheme tells none of all their steps."""
+        if not self.counts:
+            return None
+        counts = np.concatenate([np.zeros((1, len(COLUMNS)), dtype=np.int64), *self.counts])
+        case = np.concatenate([[self._place("")], *self.case])
+        if len(counts) < samples:
+            return None
+        return Iterations(counts[:samples].astype(np.int64), case[:samples], tuple(self.labels))
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Ctrl-C within is heard at the end: a file is written whole, and known to be written."""
+    if threading.current_thread() is not threading.main_thread():  # it is not interrupted
+        yield
+        return
+    heard: list[tuple[Any, Any]] = []
+    before = signal.getsignal(signal.SIGINT)
+    if before is None:  # not set from Python
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *given: heard.append(given))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if heard and callable(before):
+        before(*heard[-1])
 
 
 def _as_samples(arrays: dict[str, Any]) -> Samples:

@@ -512,16 +512,16 @@ def test_samples_lie_at_multiples_of_the_interval() -> None:
 class _Interrupted(EventDriven):
     """Ctrl-C in the sixth step."""
 
-    def step(self, system, snapshot, until=np.inf):
+    def step(self, system, snapshot, until=np.inf, work=None):
         if snapshot.step == 5:
             raise KeyboardInterrupt
-        return super().step(system, snapshot, until)
+        return super().step(system, snapshot, until, work)
 
 
 def test_a_resumed_run_ends_in_the_same_bits(tmp_path) -> None:
     system = block(Harmonic([4.0, 0.0], 6.0) + Constant([0.0, -G]), speed=0.5)
     whole = simulate(system, 2.0, EventDriven())
-    begun = simulate(system, 2.0, _Interrupted(), store=tmp_path / "run")
+    begun = simulate(system, 2.0, _Interrupted(), store=tmp_path / "run", on_interrupt="return")
     assert begun.about["status"] == "interrupted"
     assert begun.samples.step[-1] == 5
     resumed = simulate(system, 2.0, EventDriven(), store=tmp_path / "run")

@@ -206,14 +206,14 @@ def test_ctrl_c_keeps_what_there_is_and_the_rest_follows_bit_for_bit(scheme, sha
     steps = int(share * whole.about["steps"])
     step = type(scheme).step
 
-    def interrupted(self, system, snapshot, until=np.inf):
+    def interrupted(self, system, snapshot, until=np.inf, work=None):
         if snapshot.step == steps:
             raise KeyboardInterrupt
-        return step(self, system, snapshot, until)
+        return step(self, system, snapshot, until, work)
 
     with monkeypatch.context() as patch:
         patch.setattr(type(scheme), "step", interrupted)
-        part = simulate(system, end, scheme, store=tmp_path / "run")
+        part = simulate(system, end, scheme, store=tmp_path / "run", on_interrupt="return")
     assert part.about["status"] == "interrupted"
     assert len(part) == steps + 1
     resumed = simulate(system, end, scheme, store=tmp_path / "run")

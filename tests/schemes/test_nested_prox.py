@@ -77,8 +77,8 @@ def test_the_compiled_loop_gives_the_steps_of_the_general_path(options: dict) ->
         one, two = getattr(compiled.samples, name), getattr(general.samples, name)
         np.testing.assert_allclose(one, two, atol=1e-13 * scale, rtol=1e-10)
     if not tips:
-        counted = iteration_history(system, scheme, 0.003)
-        again = iteration_history(system, replace(scheme, compiled=False), 0.003)
+        counted = iteration_history(simulate(system, 0.003, scheme))
+        again = iteration_history(simulate(system, 0.003, replace(scheme, compiled=False)))
         np.testing.assert_array_equal(counted.rounds, again.rounds)
         np.testing.assert_array_equal(counted.normal, again.normal)
         np.testing.assert_array_equal(counted.tangential, again.tangential)
@@ -90,7 +90,7 @@ def test_a_lifted_block_that_slides_is_of_the_first_case(compiled: bool) -> None
     lift = 1.2 * BLOCK.weight
     system = rigid_block(BLOCK, load=(0.0, lift, -0.1 * lift), velocity=(1.0, 0.0, 0.0))
     scheme = NestedProx(1e-4, friction="functional-3", projection="thesis", compiled=compiled)
-    assert set(iteration_history(system, scheme, 5e-4).case) == {"1a"}
+    assert set(iteration_history(simulate(system, 5e-4, scheme)).case) == {"1a"}
 
 
 def test_delassus_matrix_and_factors_are_those_of_the_thesis() -> None:
@@ -245,7 +245,7 @@ def test_the_log_holds_every_iterate() -> None:
 def test_a_warm_start_saves_iterations() -> None:
     system = rigid_block(BLOCK, load=ramp(10.0))
     cold, warm = (
-        iteration_history(system, NestedProx(1e-4, start=start), 0.01).inner_total
+        iteration_history(simulate(system, 0.01, NestedProx(1e-4, start=start))).inner_total
         for start in (None, "previous")
     )
     assert warm < 0.5 * cold
@@ -261,8 +261,7 @@ def test_divergence_is_told_in_words() -> None:
         assert failed.value.run.time[-1] == pytest.approx(1e-4)  # in the second step
     with pytest.raises(StepFailed, match="normal impulses still change"):
         NestedProx(1e-4, max_iterations=1, max_reductions=2).step(system, scheme.init(system))
-    with pytest.raises(StepFailed, match="after 20 rounds"):
-        iteration_history(system, scheme, 0.01)
+    assert len(iteration_history(failed.value.run).rounds) == 1
 
 
 def test_a_reduced_factor_rescues_the_iteration() -> None:

@@ -121,7 +121,7 @@ def test_the_start_value_decides_the_forces_at_rest_and_not_those_of_sliding() -
         scheme = NestedProx(1e-4, start=start)
         system = rigid_block(BLOCK, load=(2.0, 0.0, 0.0))
         resting.append(simulate(system, 0.01, scheme).force[-1].ravel())
-        assert iteration_history(system, scheme, 0.01).rounds[-1] == rounds
+        assert iteration_history(simulate(system, 0.01, scheme)).rounds[-1] == rounds
         moving = rigid_block(BLOCK, load=(2.0, 0.0, 0.0), velocity=(0.2, 0.0, 0.0))
         sliding.append(simulate(moving, 0.01, scheme).force[-1].ravel())
         history = scheme.iterations(system, scheme.init(system)).of("tangential", 1)[:, 1, 1] / 1e-4
@@ -139,7 +139,7 @@ def test_the_three_functionals_take_their_rounds_to_the_same_forces() -> None:
     system = rigid_block(BLOCK, load=(10.0, 0.0, 0.0))
     for ansatz, rounds, allowed in ((1, 895, 1e-4 / (1 - 0.9931)), (2, 4, 1e-3), (3, 3, 1e-3)):
         scheme = thesis(f"functional-{ansatz}", max_rounds=5000)
-        assert iteration_history(system, scheme, 3e-4).rounds.tolist() == [rounds] * 3
+        assert iteration_history(simulate(system, 3e-4, scheme)).rounds.tolist() == [rounds] * 3
         force = simulate(system, 3e-4, scheme).force[-1]
         np.testing.assert_allclose(force[:, 1], -5.0, atol=allowed)
 
@@ -203,7 +203,7 @@ def test_the_forces_of_the_ramp_are_those_of_the_table(
     found = run.force[k][:, ::-1].ravel()
     np.testing.assert_allclose(found, forces, atol=1e-3)
     system, scheme = rigid_block(BLOCK, load=RAMP), thesis("functional-3")
-    assert iteration_history(system, scheme, milliseconds / 1e3).case[-1] == case
+    assert iteration_history(simulate(system, milliseconds / 1e3, scheme)).case[-1] == case
     push = 250.0 * (run.time[k] - 0.5e-4)
     np.testing.assert_allclose(found[[0, 2]], BLOCK.smallest_friction(push), atol=1e-3)
 
@@ -214,7 +214,9 @@ def test_prox_iteration_and_functional_choose_the_same_forces(methods) -> None:
     assert np.abs(one.force[1:] - two.force[1:]).max() <= 2.4e-4
     assert np.abs(one.position - two.position).max() <= 2e-11
     system = rigid_block(BLOCK, load=RAMP)
-    prox, functional = (iteration_history(system, thesis(name), 0.1) for name in ("prox", "functional-3"))
+    prox, functional = (
+        iteration_history(simulate(system, 0.1, thesis(name))) for name in ("prox", "functional-3")
+    )
     assert set(functional.case[:628]) == {"4d-i"}
     assert np.all(functional.rounds == 3)
     assert (prox.rounds[100:570].min(), prox.rounds[100:570].max()) == (

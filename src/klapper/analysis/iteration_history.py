@@ -1,8 +1,4 @@
-"""How many iterations every step of a nested prox run took, and which case its friction was.
-
-A run keeps states and forces, not the way to them. The steps are done once more, compiled where that is possible, and
-counted: the same start gives the same steps.
-"""
+"""How many iterations every step of a nested prox run took, and which case its friction was, as the run noted it."""
 
 from __future__ import annotations
 
@@ -10,15 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from klapper.mechanics.system import System
-from klapper.schemes.nested_iteration import Counter
-from klapper.schemes.nested_prox import NestedProx
-from klapper.schemes.nested_step import NestedStep
+from klapper.results import ResultsError, Run
+from klapper.results.iterations import Iterations
 
 
 @dataclass(frozen=True, eq=False)
 class IterationHistory:
-    """How many iterations each of n steps took.
+    """How many iterations each of n steps took, or the steps from one sample to the next where only some were saved.
 
     ``time``        (n,) [s] at its end
     ``rounds``      (n,) number of rounds of the outer level
@@ -49,10 +43,11 @@ class IterationHistory:
         return int(self.normal.sum() + self.tangential.sum())
 
 
-def iteration_history(system: System, scheme: NestedProx, until: float) -> IterationHistory:
-    """The iterations of all steps of ``scheme`` from the start of ``system`` to the time ``until`` [s].
+def iteration_history(run: Run) -> IterationHistory:
+    """The iterations of a run by :class:`~klapper.schemes.NestedProx`, from sample to sample.
 
-    Raises :class:`klapper.schemes.StepFailed` where a step has no answer.
+    They are those that the run noted, one entry per step if every step was saved. A run by a scheme that notes none is
+    refused.
 
     Three steps of a block that stands on two feet:
 
@@ -60,23 +55,19 @@ def iteration_history(system: System, scheme: NestedProx, until: float) -> Itera
     >>> from klapper.bodies import FootedBlock, rigid_block
     >>> from klapper.mechanics import Constant
     >>> from klapper.schemes import NestedProx
+    >>> from klapper.simulate import simulate
     >>> block = rigid_block(FootedBlock(0.2, 0.1, 16.0, friction=(0.5, 0.5)), load=Constant([10.0, 0.0, 0.0]))
-    >>> history = iteration_history(block, NestedProx(1e-3, compiled=False), 0.003)
+    >>> history = iteration_history(simulate(block, 0.003, NestedProx(1e-3, compiled=False)))
     >>> history.time.round(9), bool((history.rounds > 0).all())
     (array([0.001, 0.002, 0.003]), True)
     """
-    snapshot, count = scheme.init(system), scheme.equal_steps(system, until)
-    time = system.start.time + scheme.step_size * np.arange(1, count + 1)
-    stretch = scheme.stretch(system)
-    counts, cases = np.zeros((count, 4), dtype=np.int64), [""] * count
-    done = 0
-    if stretch is not None:
-        snapshot, _, _, record = stretch.recorded(snapshot, count, 1)
-        done = len(record.counts)
-        counts[:done], cases[:done] = record.counts, record.case
-    for k in range(done, count):
-        counter = Counter()
-        snapshot = scheme.finish(NestedStep(scheme, system, snapshot, counter)).after
-        counts[k], cases[k] = counter.totals, counter.label
-    rounds, normal, tangential, reductions = counts.T
-    return IterationHistory(time, rounds, normal, tangential, reductions, tuple(cases))
+    stored = run.about.get("iterations")
+    if stored is None:
+        raise ResultsError(
+            f"This run by {run.about.get('scheme', 'an unknown scheme')} has no iterations from step to step; "
+            f"NestedProx notes them, and run.statistics has the sums of every scheme."
+        )
+    noted = Iterations.read(stored)
+    rounds, normal, tangential, reductions = noted.counts[1:].T
+    case = tuple(noted.labels[place] for place in noted.case[1:])
+    return IterationHistory(run.time[1:], rounds, normal, tangential, reductions, case)

@@ -138,9 +138,12 @@ def run(
 
             write_export(example, given, export)
             return
+        from klapper.simulate import interrupted_runs_kept
+
         require_writable(out, json)
         start = perf_counter()
-        with _word_of_patience(), redirect_stdout(sys.stderr) if json == "-" else nullcontext():
+        quiet = redirect_stdout(sys.stderr) if json == "-" else nullcontext()
+        with _word_of_patience(), quiet, interrupted_runs_kept():
             outcome = example.run(**given)
         seconds = perf_counter() - start
         record, about = example.record(given, outcome), example.introduction(given, outcome)

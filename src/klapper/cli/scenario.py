@@ -86,7 +86,7 @@ def simulated(
     system = scenario.system()
     try:
         with redirect_stdout(sys.stderr) if quiet else redirect_stdout(sys.stdout):
-            run = scenario.simulate(system=system, store=out, overwrite=overwrite)
+            run = scenario.simulate(system=system, store=out, overwrite=overwrite, on_interrupt="return")
     except ResultsError as error:
         hint = "" if overwrite else " (--overwrite replaces another run)"
         raise ScenarioError(f"{str(error).removesuffix('.')}{hint}.") from error

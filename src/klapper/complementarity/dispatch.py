@@ -35,6 +35,7 @@ from klapper.complementarity.problem import LinearComplementarity, Problem
 from klapper.complementarity.prox import Prox
 from klapper.complementarity.solution import Attempt, Solution
 from klapper.complementarity.solver import SOLVERS, Answer, Solver
+from klapper.effort import CONTACT, part, report
 
 P = TypeVar("P", bound=Problem)
 
@@ -57,6 +58,14 @@ def solve(
     >>> solve(LinearComplementarity([[2.0, 1.0], [1.0, 2.0]], [-1.0, 1.0])).x.round(12).tolist()
     [0.5, 0.0]
     """
+    report("contact_problems")
+    with part(CONTACT):
+        solution = _solved(problem, solver, tolerance, start)
+    report("contact_iterations", sum(int(attempt.iterations) for attempt in solution.attempts))
+    return solution
+
+
+def _solved(problem: P, solver: str | Solver, tolerance: float, start: Any) -> Solution[P]:
     guess = None if start is None else as_vector(start, "start", problem.size)
     require_tolerance(tolerance)
     if solver == "auto":

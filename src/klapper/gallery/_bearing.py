@@ -134,7 +134,6 @@ def bearing_outcome(
     """All three stages, judged from ``ramp`` [s] on; ``penalty`` [N/m] for schemes with springs in the contact."""
     from klapper.gallery._contact_motion import DRIFT_UNITS, Balance, contact_scheme, penetration
     from klapper.gallery._contact_view import Meshes, draw_energies, draw_momenta, draw_pressures
-    from klapper.gallery._elastic_flight import CountingNewton
     from klapper.gallery._run import ledger_check, run_audit
     from klapper.mechanics import InvalidModel
     from klapper.report.film import Film
@@ -144,10 +143,9 @@ def bearing_outcome(
         raise ParameterError("until must be later than ramp: the free phase is what is judged.")
     still, fit = bearing.pressed()
     start = {body.name: still.positions(fit.position[-1], body.name) for body in bearing.bodies}
-    newton = CountingNewton()
     try:
         world = bearing.driven(start, bearing.moment(load, size), ramp, lumped=scheme == "central-difference")
-        run = simulate(world, until, contact_scheme(scheme, step, energy_option, penalty, newton))
+        run = simulate(world, until, contact_scheme(scheme, step, energy_option, penalty))
     except InvalidModel as error:
         raise ParameterError(f"scheme cannot be {scheme} here: {error}") from error
     whole, free = Balance(world, run), Balance(world, run, since=ramp)
@@ -159,7 +157,7 @@ def bearing_outcome(
             **free.numbers,
             "oscillation": oscillation(free),
             "max_penetration": penetration(run),
-            "newton_iterations": sum(newton.rounds) / max(run.about["steps"], 1),
+            "newton_iterations": run.statistics.newton_iterations / max(run.statistics.steps, 1),
             "friction_work": whole.friction[-1],
             "fit_pressure": pressure.mean(),
             "fit_energy": still.elastic_energy(fit.position[-1]),

@@ -83,7 +83,7 @@ class Computed:
     def history(self) -> "IterationHistory":
         from klapper.analysis.iteration_history import iteration_history
 
-        return iteration_history(self.system, self.scheme, self.until)
+        return iteration_history(self.run)
 
     @cached_property
     def onset(self) -> "SlipOnset":

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from klapper.continuum import Continuum
     from klapper.results import Run
     from klapper.schemes import Scheme
-    from klapper.schemes.newton import NewtonIteration
 
 EnergyOption = Literal["none", "consistent", "gradient", "momentum-update"]
 ContactScheme = Literal["energy-momentum", "midpoint-penalty", "newmark", "central-difference"]
@@ -41,20 +40,18 @@ Penalty = Annotated[
 _ROUND_OFF = 1e-10  # of an explicit scheme, which has no tolerance
 
 
-def contact_scheme(
-    name: ContactScheme, step: float, energy: EnergyOption, penalty: float, newton: NewtonIteration
-) -> Scheme:
+def contact_scheme(name: ContactScheme, step: float, energy: EnergyOption, penalty: float) -> Scheme:
     """The scheme by its name, with a ``step`` [s]; a ``penalty`` [N/m] where contacts are springs."""
     from klapper.schemes import CentralDifference, EnergyMomentum, Newmark
     from klapper.schemes.contact_rounds import HardContact
     from klapper.schemes.penalty_contact import PenaltyContact
 
     if name == "energy-momentum":
-        return EnergyMomentum(step, contact=HardContact(energy), newton=newton)
+        return EnergyMomentum(step, contact=HardContact(energy))
     if name == "midpoint-penalty":
-        return EnergyMomentum(step, forces="midpoint", contact=PenaltyContact(penalty), newton=newton)
+        return EnergyMomentum(step, forces="midpoint", contact=PenaltyContact(penalty))
     if name == "newmark":
-        return Newmark(step, contact=PenaltyContact(penalty), newton=newton)
+        return Newmark(step, contact=PenaltyContact(penalty))
     return CentralDifference(step, PenaltyContact(penalty))
 
 

@@ -1,15 +1,13 @@
-"""Elastic bodies in free flight: the choice of scheme and law, how Newton's method fared, pictures of meshes."""
+"""Elastic bodies in free flight: the choice of scheme and law, what is kept, pictures of meshes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from klapper.gallery.check import Check
-from klapper.schemes.newton import Equations, NewtonIteration
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,30 +33,18 @@ KEPT: dict[str, tuple[str, ...]] = {
 """What a scheme keeps whatever the step."""
 
 
-@dataclass(frozen=True)
-class CountingNewton(NewtonIteration):
-    """Newton's method that notes how many rounds it took, solution by solution."""
-
-    rounds: list[int] = field(default_factory=list, compare=False)
-
-    def solve(self, equations: Equations, start: np.ndarray, capped: int) -> tuple[np.ndarray, int, float]:
-        found = super().solve(equations, start, capped)
-        self.rounds.append(found[1])
-        return found
-
-
-def flight_scheme(name: FlightScheme, step: float, newton: NewtonIteration) -> Scheme:
+def flight_scheme(name: FlightScheme, step: float) -> Scheme:
     """The scheme by its name; ``step`` [s]."""
     from klapper.schemes import CentralDifference, EnergyMomentum, GeneralisedAlpha, Newmark
 
     if name == "newmark":
-        return Newmark(step, newton=newton)
+        return Newmark(step)
     if name == "generalised-alpha":
-        return GeneralisedAlpha(step, 0.8, newton=newton)
+        return GeneralisedAlpha(step, 0.8)
     if name == "central-difference":
         return CentralDifference(step)
     forces: Any = {"energy-momentum": "discrete"}.get(name, name)
-    return EnergyMomentum(step, forces=forces, newton=newton)
+    return EnergyMomentum(step, forces=forces)
 
 
 def law_named(name: Material, young: float, poisson: float) -> MaterialLaw:

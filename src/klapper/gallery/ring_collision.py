@@ -61,7 +61,6 @@ def ring_collision(
         draw_momenta,
         draw_pressures,
     )
-    from klapper.gallery._elastic_flight import CountingNewton
     from klapper.gallery._run import ledger_check, run_audit
     from klapper.mechanics import InvalidModel
     from klapper.report.film import Film
@@ -72,12 +71,11 @@ def ring_collision(
             "radii must rise, there must be at least 3 cells around, and the rings must start apart: "
             "√(distance² + offset²) above twice the outer radius."
         )
-    newton = CountingNewton()
     try:
         world = two_rings(
             interface, radii, cells, distance, offset, speed, spin, mu, lumped=scheme == "central-difference"
         )
-        run = simulate(world, until, contact_scheme(scheme, step, energy_option, penalty, newton))
+        run = simulate(world, until, contact_scheme(scheme, step, energy_option, penalty))
     except InvalidModel as error:
         raise ParameterError(f"scheme cannot be {scheme} here: {error}") from error
     balance, shapes = Balance(world, run), Meshes(world, run)
@@ -88,7 +86,7 @@ def ring_collision(
         numbers={
             **balance.numbers,
             "max_penetration": penetration(run),
-            "newton_iterations": sum(newton.rounds) / max(run.about["steps"], 1),
+            "newton_iterations": run.statistics.newton_iterations / max(run.statistics.steps, 1),
             "friction_work": balance.friction[-1],
             "contact_begins": when[0],
             "contact_ends": when[-1],

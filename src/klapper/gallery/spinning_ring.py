@@ -48,7 +48,6 @@ def spinning_ring(
 ) -> Outcome:
     from klapper.continuum import Continuum, Solid, annulus, rigid_velocity
     from klapper.gallery._elastic_flight import (
-        CountingNewton,
         Shapes,
         draw_energies,
         draw_momenta,
@@ -68,9 +67,8 @@ def spinning_ring(
     world = Continuum(
         [solid], velocity={"ring": flight}, lumped=scheme == "central-difference", name="spinning ring"
     )
-    newton = CountingNewton()
     try:
-        run = simulate(world, until, flight_scheme(scheme, step, newton))
+        run = simulate(world, until, flight_scheme(scheme, step))
     except InvalidModel as error:
         raise ParameterError(f"scheme cannot be {scheme} here: {error}") from error
     kept, shapes = run.conservation, Shapes(solid, run)
@@ -80,7 +78,7 @@ def spinning_ring(
             "energy_drift": drift["energy"],
             "momentum_drift": drift["momentum"],
             "angular_momentum_drift": drift["angular momentum"],
-            "newton_iterations": sum(newton.rounds) / max(run.about["steps"], 1),
+            "newton_iterations": run.statistics.newton_iterations / max(run.statistics.steps, 1),
             "energy": run.samples.energy[0, :2].sum(),
             "angular_momentum": world.angular_momentum(run.position[0], run.velocity[0])[0],
             "highest_stress": 1e3 * shapes.highest,

@@ -12,7 +12,7 @@ restores the uniqueness that rigid contacts lose. Smooth friction (4.79) is in `
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,24 @@ from klapper.mechanics.acceleration_solution import TOLERANCE, ModeDecision
 from klapper.mechanics.errors import InvalidModel
 
 
+class _EqualByNumbers:
+    """Laws with the same parameters, numbers or arrays, are equal, as a copy is."""
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(np.array_equal(one, two) for one, two in zip(self._numbers, other._numbers, strict=True))
+
+    def __hash__(self) -> int:
+        return hash((type(self), *(np.asarray(each).tobytes() for each in self._numbers)))
+
+    @property
+    def _numbers(self) -> list[Any]:
+        return [getattr(self, each.name) for each in fields(self)]  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True, eq=False)
-class CompliantNormal:
+class CompliantNormal(_EqualByNumbers):
     """One-sided spring and damper, λ_N = max(0, (c |g|)^κ − d ġ) for g < 0. Waltersberger (4.80).
 
     ``stiffness`` c > 0 [N^(1/κ)/m], ``damping`` d ≥ 0 [N s/m], ``exponent`` κ ≥ 1 (1 linear, 3/2 Hertz): one number
@@ -72,7 +88,7 @@ class CompliantNormal:
 
 
 @dataclass(frozen=True, eq=False)
-class ApproachDamper:
+class ApproachDamper(_EqualByNumbers):
     """A one-sided damper on the approach velocity of closed contacts, λ_N = −α min(v_N, 0). Waltersberger (4.77).
 
     ``damping`` α > 0 [N s/m], one number or (m,). It is the gradient of ``klapper.convex.penalty(Orthant(m), α)``.
@@ -93,7 +109,7 @@ class ApproachDamper:
 
 
 @dataclass(frozen=True, eq=False)
-class BoundaryLayer:
+class BoundaryLayer(_EqualByNumbers):
     """A massless layer with its own thickness s: λ_N = c s + d ṡ. Waltersberger (4.82), (4.83), sign corrected.
 
     ``stiffness`` c > 0 [N/m], ``damping`` d > 0 [N s/m], one number each or (m,). s (m,) [m] is the compression of the

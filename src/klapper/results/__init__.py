@@ -13,6 +13,7 @@ from klapper.results.over_time import OverTime, SignalStatistics
 from klapper.results.penetration import PenetrationStatistics, penetration_statistics
 from klapper.results.run import ContactHistory, Run
 from klapper.results.samples import ENERGY, Layout, Loaded, Samples
+from klapper.results.statistics import Statistics
 from klapper.results.store import PartStore, Resumed, read
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "Run",
     "Samples",
     "SignalStatistics",
+    "Statistics",
     "penetration_statistics",
     "read",
 ]

@@ -54,6 +54,8 @@ def summary(run: Run) -> list[str]:
     rows.append(("events", ", ".join(f"{counts[kind]} × {kind}" for kind in KINDS if counts[kind]) or "none"))
     rows.append(("residual", f"{number(np.max(run.samples.residual, initial=0.0))} at most, relative"))
     rows.append(("ledger", run.ledger.verdict))
+    if about.get("statistics"):
+        rows.append(("effort", str(run.statistics)))
     if about.get("version"):
         rows.append(("klapper", str(about["version"])))
     return [line for title, text in rows for line in _hanging(f"{title:<9} ", text)]
@@ -164,7 +166,9 @@ def numbers(run: Run) -> dict[str, Any]:
     ledger = run.ledger
     return plain(
         {
-            "about": {name: value for name, value in run.about.items() if name != "picture"},
+            "about": {
+                name: value for name, value in run.about.items() if name not in ("picture", "iterations")
+            },
             "samples": len(run),
             "start": run.time[0] if len(run) else None,
             "end": run.time[-1] if len(run) else None,

@@ -24,6 +24,7 @@ from klapper.results.ledger import Ledger
 from klapper.results.over_time import OverTime
 from klapper.results.plain import plain
 from klapper.results.samples import Layout, Samples
+from klapper.results.statistics import Statistics
 
 if TYPE_CHECKING:
     import xarray
@@ -76,7 +77,8 @@ class Run:
     ``samples``  s saved samples
     ``about``    plain data about the run: "system", "scheme", "settings", "version", "steps", "wall_time" (s),
                  "status" ("complete", "interrupted" or "failed"), "message", "audit", "citations" (keys of
-                 :mod:`klapper.results.citations`), "conservation"; any of them may be missing
+                 :mod:`klapper.results.citations`), "conservation", "statistics", "iterations"; any of them may be
+                 missing
 
     A ball dropped from 1.25 m hits the floor after 0.5 s with 5 m/s, leaves with 3 m/s and is 0.25 m up at 1 s:
 
@@ -246,6 +248,16 @@ class Run:
                 "the energy."
             )
         return Conservation.read(stored)
+
+    @property
+    def statistics(self) -> Statistics:
+        """Steps, iterations and factorisations of the run, and the time [s] by part."""
+        stored = self.about.get("statistics")
+        if stored is None:
+            raise ResultsError(
+                "This run tells nothing about its iterations: it was stored by an older version."
+            )
+        return Statistics.read(stored)
 
     @property
     def plot(self) -> Plots:

@@ -281,6 +281,9 @@ def _interrupted(folder: Path) -> Run:
     message = f"The run stopped{end} and can be resumed. {found.message}".strip()
     steps = int(found.samples.step[-1]) if len(found.samples) else 0
     about = header["about"] | {"status": "interrupted", "message": message, "steps": steps}
+    for name in ("statistics", "iterations"):
+        if found.snapshot.get(name):
+            about[name] = json.loads(found.snapshot[name])
     return Run(found.layout, found.samples, about)
 
 

@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from klapper.scenario.errors import ScenarioError
 from klapper.scenario.files import LARGEST_SCENARIO, Folder
@@ -93,6 +93,7 @@ class Scenario:
         store: Path | None = None,
         overwrite: bool = False,
         progress: bool | None = None,
+        on_interrupt: Literal["raise", "return"] = "raise",
     ) -> Run:
         """The run; ``system`` if it was built before, the others as of :func:`klapper.simulate.simulate`."""
         from klapper.simulate import simulate
@@ -110,6 +111,7 @@ class Scenario:
                 store=store,
                 overwrite=overwrite,
                 progress=progress,
+                on_interrupt=on_interrupt,
             )
 
     @property

@@ -27,6 +27,7 @@ from klapper.schemes.quasi_static import QuasiStatic
 from klapper.schemes.regularisation_advice import RegularisationAdvice, propose_regularisation
 from klapper.schemes.regularised import Regularised
 from klapper.schemes.stable_step import stable_step
+from klapper.schemes.work import Work
 
 __all__ = [
     "SCHEMES",
@@ -56,6 +57,7 @@ __all__ = [
     "Step",
     "StepFailed",
     "Stretch",
+    "Work",
     "propose_regularisation",
     "stable_step",
 ]

@@ -13,6 +13,7 @@ from klapper.complementarity.errors import InvalidProblem
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
 from klapper.schemes.inner_motion import InnerMotion
+from klapper.schemes.work import Work
 
 TOUCHING = 1e-12
 """Gap [m] up to which a contact counts as closed: far below any roughness, above the round-off of positions, so that
@@ -108,7 +109,9 @@ class Stretch(Protocol):
         """Do up to ``count`` steps and save every ``every``-th, counted from the start of the run.
 
         Snapshot and samples end at the last sample whose steps all succeeded; the text is empty if that is the last
-        one wanted, else it says why the loop stopped. The samples are the arrays of ``klapper.results.Samples``.
+        one wanted, else it says why the loop stopped. The samples are the arrays of ``klapper.results.Samples``; with
+        them, under "iterations", a loop that counts them gives the counts (n, 4) and the
+        cases (n,) of all steps, see ``StepIterations``.
         """
         ...
 
@@ -116,11 +119,13 @@ class Stretch(Protocol):
 class Scheme(Protocol):
     """A time-stepping method. Whoever writes one keeps this contract:
 
-    1. It is immutable, and all its options are set when it is made.
+    1. It is immutable, and all its options are set when it is made. It can be pickled and copied at any time, since
+       it holds nothing of the systems that it has stepped.
     2. ``init(system)`` returns the snapshot at the start; it refuses a system the scheme cannot treat, by name.
-    3. ``step(system, snapshot, until)`` returns what one step did; a step of variable size does not go past ``until``.
-       It does not change its arguments, does not loop over time and does not print. The same arguments give the same
-       bits.
+    3. ``step(system, snapshot, until, work)`` returns what one step did; a step of variable size does not go past
+       ``until``. It does not change system and snapshot, does not loop over time and does not print. The same system
+       and snapshot give the same bits. Factors that serve the next step, too, are kept in ``work``, which a loop over
+       steps makes once; None: for this step only.
     4. The contact problem of the step has been verified against its own data when ``step`` returns.
     5. ``stretch(system)`` returns a compiled loop that gives the same steps to round-off, or None.
     6. ``steps(system, until)`` is the number of steps to reach a time, or None if the step size varies.
@@ -158,7 +163,9 @@ class Scheme(Protocol):
 
     def init(self, system: System) -> Snapshot: ...
 
-    def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step: ...
+    def step(
+        self, system: System, snapshot: Snapshot, until: float = np.inf, work: Work | None = None
+    ) -> Step: ...
 
     def stretch(self, system: System) -> Stretch | None:
         return None

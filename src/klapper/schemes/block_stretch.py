@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from klapper.contact_states import SLIP, STICK
+from klapper.effort import report
 from klapper.mechanics.block_form import BlockForm
 from klapper.schemes.base import Snapshot
 from klapper.schemes.friction_strategies import FunctionalFriction, PseudoInverseFriction
@@ -50,7 +51,11 @@ class BlockStretch:
 
     def run(self, snapshot: Snapshot, count: int, every: int) -> tuple[Snapshot, dict[str, Any], str]:
         """Do ``count`` steps, see :class:`klapper.schemes.base.Stretch`."""
-        after, samples, why, _ = self.recorded(snapshot, count, every)
+        after, samples, why, record = self.recorded(snapshot, count, every)
+        if samples:
+            report("contact_problems", len(record.counts))
+            report("contact_iterations", int(record.counts[:, 1:3].sum()))
+            samples["iterations"] = (record.counts, record.case)
         return after, samples, why
 
     def recorded(

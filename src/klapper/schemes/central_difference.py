@@ -27,6 +27,7 @@ from klapper.schemes.penalty_contact import PenaltyContact, loaded_contacts
 from klapper.schemes.smooth_ledger import End, step_sums
 from klapper.schemes.sparse_factor import SingularMatrix, factorised
 from klapper.schemes.stable_step import stable_step
+from klapper.schemes.work import Work
 
 _ROUNDS, _MET = (
     30,
@@ -84,7 +85,9 @@ class CentralDifference(EqualSteps):
         by_velocity = not tangents.complete or tangents.velocity is not None
         return replace(start.snapshot, memory=np.append(free, float(by_velocity)))
 
-    def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
+    def step(
+        self, system: System, snapshot: Snapshot, until: float = np.inf, work: Work | None = None
+    ) -> Step:
         t1 = self.end_of_step(system, snapshot)
         return _OneStep(self, system, snapshot, t1).done()
 

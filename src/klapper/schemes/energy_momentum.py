@@ -40,6 +40,7 @@ from klapper.schemes.newton import NewtonIteration, NotConverged, require_newton
 from klapper.schemes.penalty_contact import PenaltyContact
 from klapper.schemes.saddle_point import Reduction
 from klapper.schemes.settled_step import Settled
+from klapper.schemes.work import Work
 
 _SMALLEST = 2.0**-6  # of a step: the smallest part that it is cut into where contacts find no states
 
@@ -116,7 +117,9 @@ class EnergyMomentum(AccurateSteps):
         memory = np.append(np.zeros(len(system.constraints)), [self.step_size, 0.0])
         return replace(snapshot_at_start(system), memory=memory)
 
-    def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
+    def step(
+        self, system: System, snapshot: Snapshot, until: float = np.inf, work: Work | None = None
+    ) -> Step:
         if self.accuracy is None:
             t1 = self.end_of_step(system, snapshot)
             done = self._halved(system, snapshot, t1, 1.0)

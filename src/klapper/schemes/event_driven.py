@@ -20,6 +20,7 @@ from klapper.schemes.phase_equations import PhaseEquations
 from klapper.schemes.phase_flow import Flow, Integrals
 from klapper.schemes.phases import Phased
 from klapper.schemes.smooth_step import METHODS, SmoothStep, smooth_step
+from klapper.schemes.work import Work
 
 _PAST_THE_EVENT = 1.01  # length of the step that is done again for an event, relative to the time up to it
 _DIFFERENCE = (
@@ -73,7 +74,14 @@ class EventDriven(Phased):
         return (*super().citations, "hairer1996" if self.method == "radau" else "hairer1993")
 
     def flow(
-        self, equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarray, until: float, size: float
+        self,
+        equations: PhaseEquations,
+        t: float,
+        q: np.ndarray,
+        v: np.ndarray,
+        until: float,
+        size: float,
+        work: Work,
     ) -> Flow:
         y = np.concatenate([q, v, np.zeros(equations.size + 3)])
         motion = len(q) + len(v)
@@ -108,11 +116,11 @@ class EventDriven(Phased):
         return allowed
 
     def sharpened(
-        self, equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarray, event: float
+        self, equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarray, event: float, work: Work
     ) -> Flow | None:
         """A step that ends just past the event: at its end the dense output is as accurate as the step itself."""
         size = _PAST_THE_EVENT * (event - t)
-        flow = self.flow(equations, t, q, v, t + size, size)
+        flow = self.flow(equations, t, q, v, t + size, size, work)
         return flow if flow.end > event else None
 
 

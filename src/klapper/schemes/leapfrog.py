@@ -25,6 +25,7 @@ from klapper.schemes.base import Snapshot, Step, registered
 from klapper.schemes.equal_steps import EqualSteps
 from klapper.schemes.moreau import Moreau
 from klapper.schemes.stable_step import stable_step
+from klapper.schemes.work import Work
 
 
 @registered
@@ -68,9 +69,11 @@ class Leapfrog(EqualSteps):
             )
         return start
 
-    def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
+    def step(
+        self, system: System, snapshot: Snapshot, until: float = np.inf, work: Work | None = None
+    ) -> Step:
         explicit: Any = _Explicit(system)
-        return self._moreau.step(explicit, snapshot, until)
+        return self._moreau.step(explicit, snapshot, until, work)
 
     @property
     def settings(self) -> dict[str, Any]:

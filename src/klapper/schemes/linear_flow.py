@@ -35,6 +35,16 @@ _AT_ONCE = 6144  # nodes of a quadrature
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 
 
+def time_functions(system: LinearSystem) -> TimeFunctions:
+    """The given functions of a linear system; refuses, by name, what has no closed form."""
+    parts = system.contacts.parts
+    signals = [(system.load, "the force")]
+    signals += [(part.gap, f"the gap of {part.called}") for part in parts if isinstance(part, Contact)]
+    signals += [(part.tangential_rate, f"the tangential_rate of {part.called}") for part in parts]
+    signals += [(part.offset, f"the offset of {part.called}") for part in system.constraint_parts]
+    return TimeFunctions(signals)
+
+
 class LinearModel:
     """The matrices and given functions of a linear system, in coordinates in which the mass is the identity.
 
@@ -45,11 +55,7 @@ class LinearModel:
         self.system = system
         n = system.size
         parts = system.contacts.parts
-        signals = [(system.load, "the force")]
-        signals += [(part.gap, f"the gap of {part.called}") for part in parts if isinstance(part, Contact)]
-        signals += [(part.tangential_rate, f"the tangential_rate of {part.called}") for part in parts]
-        signals += [(part.offset, f"the offset of {part.called}") for part in system.constraint_parts]
-        self.functions = TimeFunctions(signals)
+        self.functions = time_functions(system)
         coefficients = self.functions.coefficients
         self.factor = np.linalg.cholesky(dense(system.mass_matrix))
         self.inverse_factor = scipy.linalg.solve_triangular(self.factor, np.eye(n), lower=True)

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sparse
 
+from klapper.effort import ALGEBRA, part, report
 from klapper.mechanics.system import Matrix
 
 _SMALL = (
@@ -27,6 +28,11 @@ class Inverse:
     """M̂⁻¹ for a dense, sparse or diagonal matrix, factorised once."""
 
     def __init__(self, matrix: Matrix) -> None:
+        report("factorisations")
+        with part(ALGEBRA):
+            self._factorise(matrix)
+
+    def _factorise(self, matrix: Matrix) -> None:
         self.symmetric = bool(abs(matrix - matrix.T).max() <= 1e-13 * abs(matrix).max())
         self._diagonal: np.ndarray | None = None
         self._inverse: np.ndarray | None = None
@@ -61,18 +67,6 @@ class Inverse:
         if self._sparse is not None:
             return self._sparse.solve(np.ascontiguousarray(columns))
         return scipy.linalg.lu_solve(self._dense, columns)
-
-
-def inverse_kept() -> Any:
-    """M ↦ M⁻¹ that factorises a matrix once as long as it stays the same object."""
-    kept: dict[str, Any] = {}
-
-    def inverse_of(mass: Any) -> Inverse:
-        if kept.get("mass") is not mass:
-            kept["mass"], kept["inverse"] = mass, Inverse(mass)
-        return kept["inverse"]
-
-    return inverse_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ Moreau 1988; Jean 1999; Anitescu & Potra 2002.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,7 @@ from klapper.schemes.base import (
 from klapper.schemes.energy import spring_energy
 from klapper.schemes.mobility import Inverse
 from klapper.schemes.moreau_step import MoreauStep
+from klapper.schemes.work import Work
 
 
 @registered
@@ -79,7 +80,6 @@ class Moreau(AccurateSteps):
     tolerance: float = 1e-9
     compiled: bool = True
     selection: Any = None
-    _factors: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     name = "moreau"
 
     def __post_init__(self) -> None:
@@ -151,18 +151,21 @@ class Moreau(AccurateSteps):
         """½ λᵀ C λ of contact compliance: it depends on forces, which are the scheme's, and not on positions."""
         return spring_energy(system, snapshot.contact, snapshot.impulse, snapshot.memory[-1])
 
-    def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
+    def step(
+        self, system: System, snapshot: Snapshot, until: float = np.inf, work: Work | None = None
+    ) -> Step:
+        work = work or Work()
         if self.accuracy is not None:
-            return self._adaptive_step(system, snapshot, until)
-        done = self._fixed_step(system, snapshot, self.step_size)
+            return self._adaptive_step(system, snapshot, until, work)
+        done = self._fixed_step(system, snapshot, self.step_size, work)
         time = self.end_of_step(system, snapshot)
         return replace(done, after=replace(done.after, time=time))
 
-    def _adaptive_step(self, system: System, snapshot: Snapshot, until: float) -> Step:
+    def _adaptive_step(self, system: System, snapshot: Snapshot, until: float, work: Work) -> Step:
         """Two half steps, checked against one whole step, with a step size that keeps the accuracy."""
         assert self.accuracy is not None
         step, following = adaptive_step(
-            lambda before, h: self._fixed_step(system, before, h),
+            lambda before, h: self._fixed_step(system, before, h, work),
             snapshot,
             wanted=float(snapshot.memory[0]),
             largest=self.step_size,
@@ -174,33 +177,28 @@ class Moreau(AccurateSteps):
         memory = np.array([following, step.after.memory[-1]])
         return replace(step, after=replace(step.after, memory=memory))
 
-    def _fixed_step(self, system: System, snapshot: Snapshot, h: float) -> Step:
+    def _fixed_step(self, system: System, snapshot: Snapshot, h: float, work: Work) -> Step:
         try:
-            return MoreauStep(self, system, snapshot, h).done()
+            return MoreauStep(self, system, snapshot, h, work).done()
         except ComplementarityError as error:
             raise StepFailed(
                 f"The step from {snapshot.time:.9g} s has no verified answer. {error} Try a smaller step than "
                 f"{h:g} s."
             ) from error
 
-    def inverse(self, mass: Any, tangents: ForceTangents, h: float) -> Inverse:
+    def inverse(self, mass: Any, tangents: ForceTangents, h: float, work: Work) -> Inverse:
         """M̂⁻¹, kept from the last step as long as the matrices are the same objects."""
-        kept = self._factors.get("last")
-        key = (mass, tangents.position, tangents.velocity, h)
-        if (
-            kept is not None
-            and all(a is b for a, b in zip(kept[0][:3], key[:3], strict=True))
-            and kept[0][3] == h
-        ):
-            return kept[1]
-        matrix = mass
-        if tangents.velocity is not None:
-            matrix = matrix - (h * self.theta) * tangents.velocity
-        if tangents.position is not None:
-            matrix = matrix - (h * self.theta) ** 2 * tangents.position
-        inverse = Inverse(matrix)
-        self._factors["last"] = (key, inverse)
-        return inverse
+
+        def made() -> Inverse:
+            matrix = mass
+            if tangents.velocity is not None:
+                matrix = matrix - (h * self.theta) * tangents.velocity
+            if tangents.position is not None:
+                matrix = matrix - (h * self.theta) ** 2 * tangents.position
+            return Inverse(matrix)
+
+        made_from = (mass, tangents.position, tangents.velocity, h)
+        return work.kept("inverse", made_from, made, lambda a, b: a is b or (b is h and a == b))
 
 
 def _unseen_penetration(system: System, step: Step) -> float:

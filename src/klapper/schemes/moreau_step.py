@@ -26,6 +26,7 @@ from klapper.schemes.projection import project_position
 
 if TYPE_CHECKING:
     from klapper.schemes.moreau import Moreau
+    from klapper.schemes.work import Work
 
 _ROUND_OFF = 1e-12  # of the terms of a velocity: what is left of it where contacts hold it
 _COARSEST = 1e-6  # residual beyond which an unsolvable problem may pass for solved by enormous impulses
@@ -35,7 +36,7 @@ _UNLOADED = 1e-13  # of the velocities: impulses that change them by less are wh
 class MoreauStep:
     """The quantities of one step, named as in the module's formulas."""
 
-    def __init__(self, scheme: Moreau, system: System, snapshot: Snapshot, h: float) -> None:
+    def __init__(self, scheme: Moreau, system: System, snapshot: Snapshot, h: float, work: Work) -> None:
         theta = scheme.theta
         self.scheme, self.system, self.before, self.h = scheme, system, snapshot, h
         self.t, self.q, self.v = snapshot.time, snapshot.position, snapshot.velocity
@@ -54,7 +55,7 @@ class MoreauStep:
         self.t_force = self.t + theta * h
         self.q_force = system.advance(self.q, theta * h * self.v)
         self.tangents = system.tangents(self.t_force, self.q_force, self.v)
-        inverse = scheme.inverse(self.mass, self.tangents, h)
+        inverse = scheme.inverse(self.mass, self.tangents, h, work)
         self.held = Held(inverse, self.bilateral, system.constraints)
         self.bilateral_given, self.joints_jump = self._bilateral_given()
         self.force = self._force(inverse)

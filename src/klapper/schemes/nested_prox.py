@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from klapper.effort import report
 from klapper.mechanics.arguments import finite, number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
@@ -27,6 +28,7 @@ from klapper.schemes.friction_strategies import strategy_of
 from klapper.schemes.nested_iteration import Counter, Diverged, IterationLog, Limits
 from klapper.schemes.nested_step import NestedStep
 from klapper.schemes.stick_flags import sticking
+from klapper.schemes.work import StepIterations, Work
 
 if TYPE_CHECKING:
     from klapper.schemes.block_stretch import BlockStretch
@@ -178,8 +180,16 @@ class NestedProx(EqualSteps):
 
         return None if obstacle(self, system) else BlockStretch(self, system)
 
-    def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
-        return self.finish(NestedStep(self, system, snapshot, Counter()))
+    def step(
+        self, system: System, snapshot: Snapshot, until: float = np.inf, work: Work | None = None
+    ) -> Step:
+        counter = Counter()
+        step = self.finish(NestedStep(self, system, snapshot, counter))
+        report("contact_problems")
+        report("contact_iterations", int(counter.inner.sum()))
+        if work is not None:
+            work.iterations = StepIterations(counter.totals, counter.label)
+        return step
 
     def iterations(self, system: System, snapshot: Snapshot) -> IterationLog:
         """Every iterate of the step that begins with ``snapshot``, of all three levels."""

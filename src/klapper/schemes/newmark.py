@@ -28,6 +28,7 @@ from klapper.schemes.penalty_contact import PenaltyContact, loaded_contacts
 from klapper.schemes.saddle_point import saddle_point
 from klapper.schemes.smooth_ledger import End, step_sums
 from klapper.schemes.sparse_factor import Solve
+from klapper.schemes.work import Work
 
 
 class Weights(NamedTuple):
@@ -71,7 +72,9 @@ class NewmarkFamily(AccurateSteps):
         memory = _Memory(start.acceleration, start.acceleration, start.multipliers, self.step_size, 0)
         return replace(start.snapshot, memory=memory.packed())
 
-    def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
+    def step(
+        self, system: System, snapshot: Snapshot, until: float = np.inf, work: Work | None = None
+    ) -> Step:
         if self.accuracy is None:
             t1 = self.end_of_step(system, snapshot)
             return _OneStep(self, system, snapshot, self.step_size, t1).done()

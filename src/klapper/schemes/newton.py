@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from klapper.effort import report
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.schemes.sparse_factor import SingularMatrix, Solve
@@ -100,6 +101,7 @@ class NewtonIteration:
         x, idle, stalled = start.copy(), 0, 0
         now, inverse = equations.residual(x), None
         for rounds in range(1, self.most + 1):
+            report("newton_iterations")
             used = inverse is not None
             try:
                 inverse = inverse or equations.inverse(x)

@@ -32,6 +32,7 @@ from klapper.schemes.phase_modes import (
     PhaseMemory,
 )
 from klapper.schemes.touching import Touching
+from klapper.schemes.work import Work
 
 _ZERO = 1e-9  # of the largest force: pulls and excesses below it are round-off
 
@@ -78,10 +79,10 @@ class Ordinary(EventDriven):
     def collide(self, touching: Touching) -> Impact:
         return two_sided_impact(touching)
 
-    def decide(self, memory: PhaseMemory, touching: Touching, ahead: float) -> Decision:
+    def decide(self, memory: PhaseMemory, touching: Touching, ahead: float, work: Work) -> Decision:
         modes, still = self._all_held(memory, touching)
         for _ in range(4 * len(modes.contact) + 4):
-            released = self._released(modes, touching)
+            released = self._released(modes, touching, work)
             if released is None:
                 return Decision(modes, still, np.zeros(0, dtype=np.int64))
             kept = released.pressed | released.rough
@@ -130,9 +131,9 @@ class Ordinary(EventDriven):
                 ):
                     grip[at], sense[at] = STARTING, old.sense[i]
 
-    def _released(self, modes: Modes, touching: Touching) -> Modes | None:
+    def _released(self, modes: Modes, touching: Touching, work: Work) -> Modes | None:
         """The same without the contact that pulls most, or with the patch sliding that exceeds its limit most."""
-        equations = phase_equations(touching.system, modes, self._inverse(touching.system))
+        equations = phase_equations(touching.system, modes, self.inverse(touching.system, work))
         forces = equations.instant(touching.t, touching.q, touching.v).forces
         zero = _ZERO * float(np.abs(forces).max(initial=0.0))
         m = len(equations.normal)

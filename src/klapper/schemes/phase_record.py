@@ -15,6 +15,7 @@ from klapper.mechanics.system import State, System
 from klapper.schemes.base import Step
 from klapper.schemes.phase_modes import Modes, PhaseMemory
 from klapper.schemes.phases import Phased
+from klapper.schemes.work import Work
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +52,12 @@ def record_phases(system: System, scheme: Phased, start: State, until: float) ->
     """The phases of the motion from a state to the time ``until`` [s]; an event at that time is left out."""
     begun = copy.copy(system)
     begun.start = start
-    snapshot = scheme.init(begun)
+    snapshot, work = scheme.init(begun), Work()
     phases: list[Phase] = []
     events, jumps, going = np.zeros((0, 2), dtype=np.int64), [], False
     before, begin = _state(snapshot.position, snapshot.velocity), start.time
     while snapshot.time < until - 1e-12 * max(abs(until), until - start.time):
-        step = scheme.bare_step(begun, snapshot, until)
+        step = scheme.bare_step(begun, snapshot, until, work)
         memory = PhaseMemory.read(step.after.memory)
         after = _state(step.after.position, step.after.velocity)
         if memory.impacts > PhaseMemory.read(snapshot.memory).impacts:

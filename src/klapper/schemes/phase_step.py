@@ -41,6 +41,7 @@ from klapper.schemes.touching import Touching
 
 if TYPE_CHECKING:
     from klapper.schemes.phases import Phased
+    from klapper.schemes.work import Work
 
 _STALLED = 24  # events without progress of the time, and four more for every contact, before a step fails
 _TOUCH = 1e-2  # of the tolerance: gaps that count as closed
@@ -54,8 +55,8 @@ _LOOK_AHEAD = 6  # events without progress after which the forces a little later
 class PhaseStep:
     """One step: an impact, or a piece of smooth motion up to an event, a sample or the end of an integrator's step."""
 
-    def __init__(self, scheme: Phased, system: System, snapshot: Snapshot, until: float) -> None:
-        self.scheme, self.system, self.before = scheme, system, snapshot
+    def __init__(self, scheme: Phased, system: System, snapshot: Snapshot, until: float, work: Work) -> None:
+        self.scheme, self.system, self.before, self.work = scheme, system, snapshot, work
         self.t, self.q, self.v = snapshot.time, snapshot.position, snapshot.velocity
         self.memory = PhaseMemory.read(snapshot.memory)
         self.until = self._limit(until)
@@ -146,7 +147,7 @@ class PhaseStep:
         ahead = 0.0
         if memory.stalled > _LOOK_AHEAD or (memory.stalled and memory.of(TOUCH).size):
             ahead = self.scheme.shortest_flight * 10.0 ** min(max(memory.stalled - _LOOK_AHEAD, 1), 5)
-        decision = self.scheme.decide(memory, touching, ahead)
+        decision = self.scheme.decide(memory, touching, ahead, self.work)
         self.notes.update(decision.notes)
         if decision.accumulated.size:
             names = ", ".join(self.system.contacts.name(int(i)) for i in decision.accumulated)
@@ -155,7 +156,7 @@ class PhaseStep:
                 f"shorter than {self.scheme.shortest_flight:g} s, or lower than the round-off of positions: closed "
                 f"without restitution"
             )
-        equations = self.scheme.equations(self.system, decision.modes)
+        equations = self.scheme.equations(self.system, decision.modes, self.work)
         still = decision.still[equations.patch]
         rows = np.concatenate([equations.placed, equations.patch_rows[still].ravel()]).astype(int)
         rows = rows[self._off(equations, rows)]
@@ -184,7 +185,7 @@ class PhaseStep:
         kinds = set(memory.events[:, 0].tolist())
         if not kinds or not kinds <= {SLIP_BEGINS, RELEASE} or memory.stalled > _LOOK_AHEAD:
             return None
-        equations = self.scheme.equations(self.system, memory.modes)
+        equations = self.scheme.equations(self.system, memory.modes, self.work)
         forces = with_margin(equations, self.t, self.q, self.v)
         if forces is None:
             return None
@@ -207,7 +208,7 @@ class PhaseStep:
     def _smooth(self, modes: Modes) -> Step | None:
         """A piece of smooth motion; None if an event comes at once."""
         scheme, t = self.scheme, self.t
-        equations = scheme.equations(self.system, modes)
+        equations = scheme.equations(self.system, modes, self.work)
         flow = self._flow(equations)
         if equations.determined is False:
             self._say_forces_are_not_unique(equations)
@@ -245,7 +246,9 @@ class PhaseStep:
 
     def _flow(self, equations: PhaseEquations) -> Flow:
         try:
-            return self.scheme.flow(equations, self.t, self.q, self.v, self.until, self.memory.size)
+            return self.scheme.flow(
+                equations, self.t, self.q, self.v, self.until, self.memory.size, self.work
+            )
         except StepFailed as error:
             if len(equations.sliding) == 0 or len(equations.normal) == 0:
                 raise
@@ -262,7 +265,7 @@ class PhaseStep:
         scheme = self.scheme
         if found[0] >= flow.end or found[0] <= self.t + 64.0 * np.spacing(abs(self.t)):
             return flow, found
-        sharp = scheme.sharpened(equations, self.t, self.q, self.v, found[0])
+        sharp = scheme.sharpened(equations, self.t, self.q, self.v, found[0], self.work)
         if sharp is None:
             return flow, found
         again = PhaseWatch(equations, sharp, scheme.tolerance, scheme.slip_speed).first()

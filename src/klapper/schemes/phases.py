@@ -8,7 +8,7 @@ Definition 4.1.
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -27,6 +27,7 @@ from klapper.schemes.phase_impact import Impact, law_impact, newton_impact
 from klapper.schemes.phase_modes import Modes, PhaseMemory
 from klapper.schemes.phase_step import BareStep, PhaseStep
 from klapper.schemes.touching import Touching
+from klapper.schemes.work import Work
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,6 @@ class Phased(Scheme):
     solver: Any = "auto"
     selection: Any = None
     painleve: str = "stop"
-    _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     name = "phased"
 
     def __post_init__(self) -> None:
@@ -115,22 +115,33 @@ class Phased(Scheme):
     def citations(self) -> tuple[str, ...]:
         return ("waltersberger2007", "pfeiffer1996", *getattr(self.impact, "citations", ()))
 
-    def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
-        return PhaseStep(self, system, snapshot, until).done()
+    def step(
+        self, system: System, snapshot: Snapshot, until: float = np.inf, work: Work | None = None
+    ) -> Step:
+        return PhaseStep(self, system, snapshot, until, work or Work()).done()
 
-    def bare_step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
+    def bare_step(
+        self, system: System, snapshot: Snapshot, until: float = np.inf, work: Work | None = None
+    ) -> Step:
         """The same motion without books: impulses of smooth motion and works are 0. Their quadrature may take longer
         than the motion."""
-        return BareStep(self, system, snapshot, until).done()
+        return BareStep(self, system, snapshot, until, work or Work()).done()
 
     def flow(
-        self, equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarray, until: float, size: float
+        self,
+        equations: PhaseEquations,
+        t: float,
+        q: np.ndarray,
+        v: np.ndarray,
+        until: float,
+        size: float,
+        work: Work,
     ) -> Flow:
         """The smooth motion from a state, not past ``until`` [s]; ``size`` [s] was proposed by the last flow."""
         raise NotImplementedError
 
     def sharpened(
-        self, equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarray, event: float
+        self, equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarray, event: float, work: Work
     ) -> Flow | None:
         """A flow that is more accurate near an event at the time ``event`` [s] and goes a little past it, or None."""
         return None
@@ -141,25 +152,22 @@ class Phased(Scheme):
             return law_impact(self.impact, touching)
         return newton_impact(touching, self.solver, selection=self.selection)
 
-    def decide(self, memory: PhaseMemory, touching: Touching, ahead: float) -> Decision:
+    def decide(self, memory: PhaseMemory, touching: Touching, ahead: float, work: Work) -> Decision:
         """The modes of the phase that begins."""
         rules = DecisionRules(self.slip_speed, self.shortest_flight, self.solver, self.selection)
         return decide(rules, memory, touching, ahead)
 
-    def equations(self, system: System, modes: Modes) -> PhaseEquations:
+    def equations(self, system: System, modes: Modes, work: Work) -> PhaseEquations:
         """The equations of a phase, those of the last one if they are the same."""
-        kept = self._kept.get("equations")
-        if kept is not None and kept.system is system and kept.modes.same_as(modes):
-            return kept
-        made = phase_equations(system, modes, self._inverse(system))
-        self._kept["equations"] = made
-        return made
+        return work.kept(
+            "equations",
+            (system, modes),
+            lambda: phase_equations(system, modes, self.inverse(system, work)),
+            lambda a, b: a is b or (b is modes and a.same_as(b)),
+        )
 
-    def _inverse(self, system: System) -> Inverse | None:
+    def inverse(self, system: System, work: Work) -> Inverse | None:
+        """M⁻¹ of a linear system."""
         if not isinstance(system, LinearSystem):
             return None
-        kept = self._kept.get("inverse")
-        if kept is None or kept[0] is not system:
-            kept = (system, Inverse(system.mass_matrix))
-            self._kept["inverse"] = kept
-        return kept[1]
+        return work.kept("inverse", (system,), lambda: Inverse(system.mass_matrix))

@@ -17,12 +17,13 @@ from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.system import System
 from klapper.schemes.base import Snapshot, registered
-from klapper.schemes.linear_flow import Held, LinearFlow, LinearModel, LinearPhase
+from klapper.schemes.linear_flow import Held, LinearFlow, LinearModel, LinearPhase, time_functions
 from klapper.schemes.linear_phase_equations import LinearPhaseEquations
 from klapper.schemes.phase_equations import PhaseEquations
 from klapper.schemes.phase_flow import Flow
 from klapper.schemes.phase_watch import PhaseWatch
 from klapper.schemes.phases import Phased
+from klapper.schemes.work import Work
 
 _MOST_PHASES = 512  # kept in memory
 _LONGEST, _SLOWEST = (
@@ -55,7 +56,7 @@ class PiecewiseExact(Phased):
     name = "exact"
 
     def init(self, system: System) -> Snapshot:
-        self._model(_treatable(system))
+        time_functions(_treatable(system))
         return super().init(system)
 
     def refined(self, factor: float) -> None:
@@ -66,10 +67,17 @@ class PiecewiseExact(Phased):
         return (*super().citations, "vielsack1996")
 
     def flow(
-        self, equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarray, until: float, size: float
+        self,
+        equations: PhaseEquations,
+        t: float,
+        q: np.ndarray,
+        v: np.ndarray,
+        until: float,
+        size: float,
+        work: Work,
     ) -> Flow:
         assert isinstance(equations, LinearPhaseEquations)
-        phase = self._phase(equations)
+        phase = self._phase(equations, work)
         equations.determined = phase.determined
         fastest = max(phase.fastest, _SLOWEST / phase.exponential.step)
         longest = min(until, t + _LONGEST * np.pi / fastest)
@@ -91,17 +99,11 @@ class PiecewiseExact(Phased):
             beyond *= 0.5
         return to(min(flow.end, event[0] + beyond))
 
-    def _model(self, system: LinearSystem) -> LinearModel:
-        kept = self._kept.get("model")
-        if kept is None or kept.system is not system:
-            kept = LinearModel(system)
-            self._kept["model"], self._kept["phases"] = kept, {}
-        return kept
-
-    def _phase(self, equations: LinearPhaseEquations) -> LinearPhase:
+    def _phase(self, equations: LinearPhaseEquations, work: Work) -> LinearPhase:
         """The phase of these modes, kept from its last visit."""
-        model = self._model(equations.system)
-        phases: dict[Any, LinearPhase] = self._kept["phases"]
+        system = equations.system
+        model = work.kept("model", (system,), lambda: LinearModel(system))
+        phases: dict[Any, LinearPhase] = work.kept("phases", (model,), dict)
         modes = equations.modes
         key = modes.key
         found = phases.get(key)

@@ -26,6 +26,7 @@ from klapper.schemes.held_contacts import HeldContacts
 from klapper.schemes.implicit_step import Balanced, ImplicitStep
 from klapper.schemes.newton import NewtonIteration, NotConverged, require_newton
 from klapper.schemes.settled_step import Settled
+from klapper.schemes.work import Work
 
 _SMALLEST = 2.0**-10  # of a step: the smallest part that it is cut into
 _LEAST = 1e-5  # of stiffness times position: the least force that residuals are measured in
@@ -82,7 +83,9 @@ class QuasiStatic(EqualSteps):
             start, velocity=np.zeros_like(start.velocity), memory=np.zeros(len(system.constraints) + 1)
         )
 
-    def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
+    def step(
+        self, system: System, snapshot: Snapshot, until: float = np.inf, work: Work | None = None
+    ) -> Step:
         t1 = self.end_of_step(system, snapshot)
         done = self._halved(system, snapshot, t1, 1.0)
         return replace(done, after=replace(done.after, step=snapshot.step + 1))

@@ -10,7 +10,7 @@ time says ``propose_regularisation`` of ``klapper.schemes.regularisation_advice`
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,10 +30,11 @@ from klapper.schemes.base import Scheme, Snapshot, Step, registered, snapshot_at
 from klapper.schemes.contact_modes import ContactModes
 from klapper.schemes.contact_switches import Switches
 from klapper.schemes.friction_branches import FrictionBranches, friction_branches
-from klapper.schemes.mobility import inverse_kept
+from klapper.schemes.mobility import Inverse
 from klapper.schemes.normal_laws import NormalBranches, NormalLaw
 from klapper.schemes.regularised_step import COUNTS, RegularisedMemory, RegularisedStep
 from klapper.schemes.smooth_step import METHODS, Method
+from klapper.schemes.work import Work
 
 
 @registered
@@ -72,7 +73,6 @@ class Regularised(Scheme):
     absolute: float | None = None
     sample: float | None = None
     slip_speed: float = 1e-7
-    _inverse_of: Any = field(default_factory=inverse_kept, init=False, repr=False, compare=False)
     name = "regularised"
     compliant_contacts = True  # forces follow from deformations, so that none is undetermined
     rebound = "the compliant law; propose_regularisation gives the damping for a wished restitution"
@@ -105,7 +105,7 @@ class Regularised(Scheme):
             )
         self._require_fit(system)
         start = snapshot_at_start(system)
-        switches = self.switches(system)
+        switches = self.switches(system, Work())
         velocity = switches.held(start.time, start.position, start.velocity, np.zeros(0, dtype=np.int64))
         modes, velocity = switches.at_start(start.time, start.position, velocity)
         memory = RegularisedMemory(0.0, np.zeros(len(COUNTS)), modes)
@@ -145,18 +145,24 @@ class Regularised(Scheme):
         vielsack = isinstance(self.friction, StickElement | ArctanFriction)
         return ("waltersberger2007", "vielsack1996") if vielsack else ("waltersberger2007",)
 
-    def step(self, system: System, snapshot: Snapshot, until: float = np.inf) -> Step:
-        return RegularisedStep(self, system, snapshot, until).done()
+    def step(
+        self, system: System, snapshot: Snapshot, until: float = np.inf, work: Work | None = None
+    ) -> Step:
+        return RegularisedStep(self, system, snapshot, until, work or Work()).done()
 
     @property
     def absolute_error(self) -> float:
         """Allowed error of a step [m, m/s]."""
         return 1e-3 * self.tolerance if self.absolute is None else self.absolute
 
-    def switches(self, system: System) -> Switches:
+    def switches(self, system: System, work: Work) -> Switches:
         """What happens where branches of the laws end."""
         normal = NormalBranches.of(self.normal, system.contacts.count)
-        return Switches(system, normal, self._friction, self._inverse_of)
+
+        def inverse_of(mass: Any) -> Inverse:
+            return work.kept("inverse", (mass,), lambda: Inverse(mass))
+
+        return Switches(system, normal, self._friction, inverse_of)
 
     @property
     def _friction(self) -> FrictionBranches:

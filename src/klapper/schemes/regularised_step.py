@@ -28,6 +28,7 @@ from klapper.schemes.switch_search import NOISE, SwitchSearch
 
 if TYPE_CHECKING:
     from klapper.schemes.regularised import Regularised
+    from klapper.schemes.work import Work
 
 _MARGIN = 0.02  # of the way to a switch, by which a stiff step goes past it when it is repeated
 _SWITCHES_AT_ONCE = 50
@@ -69,7 +70,9 @@ class _Piece:
 class RegularisedStep:
     """One step: a smooth piece of motion, and the switches at its end."""
 
-    def __init__(self, scheme: Regularised, system: System, snapshot: Snapshot, until: float) -> None:
+    def __init__(
+        self, scheme: Regularised, system: System, snapshot: Snapshot, until: float, work: Work
+    ) -> None:
         self.scheme, self.system, self.before = scheme, system, snapshot
         self.t, self.q = snapshot.time, snapshot.position
         self.until = until
@@ -78,7 +81,7 @@ class RegularisedStep:
         self.size = self.memory.size
         self.counts = dict(zip(COUNTS, self.memory.counts, strict=True))
         self.relative = min(scheme.tolerance, self._slow_enough())
-        self.switches = replace(scheme.switches(system), blur=max(self.relative / NOISE, 1.0))
+        self.switches = replace(scheme.switches(system, work), blur=max(self.relative / NOISE, 1.0))
         self.notes: dict[str, str] = {}
 
     def done(self) -> Step:

@@ -28,6 +28,8 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sparse
 
+from klapper.effort import ALGEBRA, part, report
+
 _SMALL = 160  # rows up to which dense factors are faster
 _LARGE = 5000  # rows from which on PARDISO pays for its start
 _ACCURATE, _ROUNDED = 1e-12, 1e-15  # ε, and what rounding leaves of it, to which solutions are refined
@@ -46,6 +48,12 @@ class SingularMatrix(ArithmeticError):
 
 def factorised(matrix: Any) -> Solve:
     """x = A⁻¹ b for vectors (n,) or columns (n, k); raises :class:`SingularMatrix`."""
+    report("factorisations")
+    with part(ALGEBRA):
+        return _factorised(matrix)
+
+
+def _factorised(matrix: Any) -> Solve:
     if matrix.shape[0] <= _SMALL:
         return _dense(matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix))
     rows = sparse.csr_array(matrix)

@@ -21,7 +21,12 @@ from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import ForceTangents, System, difference_tangents
 from klapper.schemes.adaptive_step import AccurateSteps
 from klapper.schemes.base import Snapshot, Step, StepFailed, registered
-from klapper.schemes.consistent_start import consistent_start, present, require_constant_mass
+from klapper.schemes.consistent_start import (
+    consistent_start,
+    present,
+    require_constant_mass,
+    require_same_mass,
+)
 from klapper.schemes.direction_slope import direction_slope
 from klapper.schemes.newton import NewtonIteration, NotConverged, Residual, require_newton
 from klapper.schemes.penalty_contact import PenaltyContact, loaded_contacts
@@ -246,6 +251,7 @@ class _OneStep:
     def done(self) -> Step:
         x, rounds, residual = self._solved()
         q, v, alpha, acceleration = self.motion(x)
+        require_same_mass(self.system, self.mass, self.t1, q, self.scheme.name)
         multipliers = x[self.n :]
         memory = _Memory(alpha, acceleration, multipliers, self.memory.step_size, rounds)
         ends = ((self.before.time, self.q0), (self.t1, q))

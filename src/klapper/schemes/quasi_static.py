@@ -18,7 +18,7 @@ from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
 from klapper.schemes.adaptive_step import joined
 from klapper.schemes.base import Snapshot, Step, StepFailed, registered, snapshot_at_start
-from klapper.schemes.consistent_start import require_pressed_contacts
+from klapper.schemes.consistent_start import require_plain_velocities, require_pressed_contacts
 from klapper.schemes.constraint_between import ConstraintStep
 from klapper.schemes.contact_rounds import ContactRounds, HardContact
 from klapper.schemes.equal_steps import EqualSteps
@@ -69,6 +69,7 @@ class QuasiStatic(EqualSteps):
             raise InvalidModel(f"contact is {self.contact!r}; allowed is HardContact(…).")
 
     def init(self, system: System) -> Snapshot:
+        require_plain_velocities(system, self.name)
         if system.contacts.count:
             self.contact.require(system)
             require_pressed_contacts(system, self.name)

@@ -96,7 +96,9 @@ def test_each_entry_is_that_of_an_independent_integration(seed: int, loaded: boo
     drawn = Drawn(seed, loaded)
     expected = np.append(drawn.works(), 0.0)
     for scheme in ACCURATE:
-        assert booked(drawn, scheme) == pytest.approx(expected, abs=1e-6)  # tolerance 1e-8 of states of order 1
+        assert booked(drawn, scheme) == pytest.approx(
+            expected, abs=1e-6
+        )  # tolerance 1e-8 of states of order 1
 
 
 @pytest.mark.parametrize("make, order", STEPS)
@@ -112,7 +114,10 @@ def test_each_entry_converges_with_the_order_of_the_scheme(seed: int, make: obje
 @pytest.mark.parametrize("make", [EnergyMomentum, GeneralisedAlpha, Newmark, CentralDifference])
 def test_a_mass_that_depends_on_differences_of_coordinates_is_refused(make: type) -> None:
     system = FunctionSystem(
-        [1.0, 0.4], [0.0, 0.0], mass=lambda q: np.eye(2) * (2.0 + np.cos(q[0] - q[1])), force=lambda t, q, v: -q
+        [1.0, 0.4],
+        [0.0, 0.0],
+        mass=lambda q: np.eye(2) * (2.0 + np.cos(q[0] - q[1])),
+        force=lambda t, q, v: -q,
     )
     with pytest.raises(InvalidModel, match="depends on its position"):
         make(1e-3).init(system)

@@ -28,7 +28,11 @@ from klapper.schemes.base import (
     registered,
     snapshot_at_start,
 )
-from klapper.schemes.consistent_start import require_constant_mass, require_pressed_contacts, require_same_mass
+from klapper.schemes.consistent_start import (
+    require_constant_mass,
+    require_pressed_contacts,
+    require_same_mass,
+)
 from klapper.schemes.constraint_between import ConstraintForce, ConstraintStep
 from klapper.schemes.constraint_springs import AugmentedLagrange, ConstraintSprings, Penalty
 from klapper.schemes.contact_rounds import ContactRounds, HardContact

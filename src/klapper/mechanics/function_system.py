@@ -24,7 +24,9 @@ from klapper.mechanics.system import (
     System,
     check_start,
     check_state,
+    difference_step,
     difference_tangents,
+    mass_power,
 )
 
 _DIFFERENCE = 6.0e-6
@@ -35,7 +37,8 @@ class FunctionSystem(System):
 
     ``position``, ``velocity``  start (n,) [m, rad] and [m/s, rad/s] at the ``time`` [s]
     ``mass``                    M (n, n) [kg, kg m²], or a function of q
-    ``force``                   function (t, q, v) → (n,) [N], gyroscopic terms included
+    ``force``                   function (t, q, v) → (n,) [N]: everything but M v' and contacts, so with the gyroscopic
+                                terms, and with those that a mass M(q) brings (they do no work as loads)
     ``stiff``                   what to take implicitly: None for all of ``force``, False for nothing, or a function
                                 (t, q, v) → (n,) that is the stiff part of ``force``
     ``tangents``                function (t, q, v) → (G_q, G_v) or (G_q, G_v, G_t) of the stiff part; None: differences
@@ -141,11 +144,11 @@ class FunctionSystem(System):
         return 0.0 if self._potential is None else float(self._potential(q))
 
     def powers(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[float, float]:
-        total = float(v @ self.force(t, q, v))
+        total = float(v @ self.force(t, q, v)) + mass_power(self, t, q, v)
         if self._potential is None:
             return total, 0.0
         damping = 0.0 if self._damping_power is None else float(self._damping_power(t, q, v))
-        stored = float(_slope(lambda s: self.potential(q + s * v), _DIFFERENCE))
+        stored = float(_slope(lambda s: self.potential(q + s * v), difference_step(t, q, v)))
         return total + stored + damping, damping
 
     def picture(self, until: float = 0.0) -> Picture | None:

@@ -105,8 +105,10 @@ class System(Protocol):
         Without an override: by differences.
     9.  ``constraints`` names the two-sided ones; ``constraint_residuals``, ``constraint_directions`` (J_B (nv, p) and
         a_B (p,)) and ``constraint_curvature`` b_B (p,) belong to them. Redundant constraints are allowed.
-    10. Energy: v · f(t, q, v) = −dV/dt + load − damping, where V = ``potential(q)`` and
-        (load, damping) = ``powers(t, q, v)``. Without an override everything is load.
+    10. Energy: v · f(t, q, v) + ½ vᵀ Ṁ v = −dV/dt + load − damping, where V = ``potential(q)`` and (load, damping) =
+        ``powers(t, q, v)``: the left side is the rate of ½ vᵀ M v without contacts and constraints. The terms of the
+        force by which a mass matrix that depends on q keeps this energy are no load. Without an override everything is
+        load.
     11. Calls do not change the system, and the same arguments give the same bits.
     12. ``picture(until)`` is what the system looks like, with given motions up to the time ``until`` [s]. Without an
         override None: there is nothing to be seen.
@@ -208,7 +210,7 @@ class System(Protocol):
         return 0.0
 
     def powers(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[float, float]:
-        return float(v @ self.force(t, q, v)), 0.0
+        return float(v @ self.force(t, q, v)) + mass_power(self, t, q, v), 0.0
 
     def picture(self, until: float = 0.0) -> Picture | None:
         return None
@@ -232,6 +234,23 @@ def difference_step(t: float, q: np.ndarray, v: np.ndarray) -> float:
     """Spacing [s] of central differences along the motion."""
     reach = 1.0 + float(np.abs(q).max(initial=0.0))
     return _DIFFERENCE * min(reach / max(float(np.abs(v).max(initial=0.0)), 1.0), 1.0)
+
+
+def mass_power(system: System, t: float, q: np.ndarray, v: np.ndarray) -> float:
+    """½ vᵀ Ṁ v [W]: what the change of the mass matrix along the motion adds to the rate of the kinetic energy.
+
+    A mass slides outwards with 2 m/s on a weightless bar that turns with 3 rad/s, M = diag(1, r²) at r = 1 m:
+
+    >>> from klapper.mechanics import FunctionSystem
+    >>> bar = FunctionSystem(
+    ...     [1.0, 0.0], [2.0, 3.0], mass=lambda q: np.diag([1.0, q[0] ** 2]), force=lambda t, q, v: np.zeros(2)
+    ... )
+    >>> round(mass_power(bar, 0.0, bar.start.position, bar.start.velocity), 6)  # r ṙ ω²
+    18.0
+    """
+    d = difference_step(t, q, v)
+    ahead, behind = system.mass(system.advance(q, d * v)), system.mass(system.advance(q, -d * v))
+    return 0.0 if ahead is behind else 0.25 / d * float(v @ ((ahead - behind) @ v))
 
 
 def difference_tangents(

@@ -20,7 +20,12 @@ from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
 from klapper.schemes.base import Snapshot, Step, StepFailed, registered
-from klapper.schemes.consistent_start import consistent_start, present, require_constant_mass
+from klapper.schemes.consistent_start import (
+    consistent_start,
+    present,
+    require_constant_mass,
+    require_same_mass,
+)
 from klapper.schemes.equal_steps import EqualSteps
 from klapper.schemes.newmark import require_contact
 from klapper.schemes.penalty_contact import PenaltyContact, loaded_contacts
@@ -111,7 +116,8 @@ class _OneStep:
         self.scheme, self.system, self.before, self.t1 = scheme, system, before, t1
         self.h = scheme.step_size
         self.t0, self.q0, self.v0 = before.time, before.position, before.velocity
-        self.mass = system.mass(self.q0).diagonal()
+        self.whole_mass = system.mass(self.q0)
+        self.mass = self.whole_mass.diagonal()
         self.p = len(system.constraints)
 
     def done(self) -> Step:
@@ -127,6 +133,7 @@ class _OneStep:
                 f"The motion left the range of numbers in the step from {self.t0:.6g} s; the step of {h:g} s is beyond "
                 f"the stability limit that the system has reached: use a smaller one, or an implicit scheme."
             )
+        require_same_mass(self.system, self.whole_mass, self.t1, q1, self.scheme.name)
         before, end = End(self.t0, self.q0, self.v0), End(self.t1, q1, v1)
         ends = (before[:2], end[:2])
         loaded = loaded_contacts(self.scheme.contact, self.system, ends, (0.5 * h, 0.5 * h))

@@ -16,9 +16,12 @@ import scipy.sparse as sparse
 
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
-from klapper.schemes.base import Snapshot, snapshot_at_start
+from klapper.schemes.base import Snapshot, StepFailed, snapshot_at_start
 from klapper.schemes.penalty_contact import PenaltyContact
 from klapper.schemes.saddle_point import saddle_point
+
+_ASIDE = (1e-3, 0.3)  # [m, rad] of the displacements at which the mass is looked at: small and large ones
+_SAME = 1e-12  # of the largest entry: differences of mass matrices that are rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,19 +51,43 @@ def consistent_start(system: System, contact: PenaltyContact | None) -> Consiste
 
 def require_constant_mass(system: System, name: str) -> None:
     """Refuse systems whose mass matrix changes, or whose velocities are not the rates of their coordinates."""
+    require_plain_velocities(system, name)
     start = system.start
-    if len(system.coordinates) != len(system.velocities):
+    mass = system.mass(start.position)
+    for size in _ASIDE:
+        other = system.mass(system.advance(start.position, size * _uneven(len(start.velocity))))
+        if mass is not other and abs(mass - other).max() > _SAME * abs(mass).max():
+            raise InvalidModel(
+                f"the mass matrix of '{system.name}' depends on its position, but {name} steps need a constant one; "
+                f"use Moreau."
+            )
+
+
+def require_plain_velocities(system: System, name: str) -> None:
+    """Refuse systems whose velocities are not the rates of their coordinates, q' = B(q) v with B ≠ 1."""
+    start, v = system.start, _uneven(len(system.velocities))
+    if len(system.coordinates) != len(v) or not np.allclose(
+        system.rate(start.position, v), v, rtol=_SAME, atol=0.0
+    ):
         raise InvalidModel(
             f"'{system.name}' has coordinates that are no integrals of its velocities, which {name} steps need; use "
             f"Moreau."
         )
-    aside = system.advance(start.position, np.full(len(start.velocity), 1e-3))
-    mass, other = system.mass(start.position), system.mass(aside)
-    if mass is not other and abs(mass - other).max() > 1e-12 * abs(mass).max():
-        raise InvalidModel(
-            f"the mass matrix of '{system.name}' depends on its position, but {name} steps need a constant one; use "
-            f"Moreau."
+
+
+def require_same_mass(system: System, mass: Any, t: float, q: np.ndarray, name: str) -> None:
+    """Stop a run whose mass matrix was constant around the start and has changed since, at the time t [s]."""
+    now = system.mass(q)
+    if now is not mass and abs(now - mass).max() > _SAME * abs(mass).max():
+        raise StepFailed(
+            f"At {t:.6g} s the mass matrix of '{system.name}' has changed with its position, but {name} steps need a "
+            f"constant one; use Moreau."
         )
+
+
+def _uneven(count: int) -> np.ndarray:
+    """Numbers (count,) between ½ and 1½, no two alike: a mass may depend on differences of coordinates only."""
+    return 0.5 + np.mod(np.arange(1, count + 1) * 0.6180339887498949, 1.0)
 
 
 def present(directions: Any) -> np.ndarray:

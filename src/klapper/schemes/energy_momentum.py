@@ -28,7 +28,11 @@ from klapper.schemes.base import (
     registered,
     snapshot_at_start,
 )
-from klapper.schemes.consistent_start import require_pressed_contacts
+from klapper.schemes.consistent_start import (
+    require_constant_mass,
+    require_pressed_contacts,
+    require_same_mass,
+)
 from klapper.schemes.constraint_between import ConstraintForce, ConstraintStep
 from klapper.schemes.constraint_springs import AugmentedLagrange, ConstraintSprings, Penalty
 from klapper.schemes.contact_rounds import ContactRounds, HardContact
@@ -111,6 +115,7 @@ class EnergyMomentum(AccurateSteps):
             raise InvalidModel("modified constraints are held by multipliers; leave the penalty out.")
 
     def init(self, system: System) -> Snapshot:
+        require_constant_mass(system, self.name)
         if system.contacts.count:
             self.contact.require(system)
             require_pressed_contacts(system, self.name)
@@ -205,6 +210,7 @@ class _OneStep:
     def done(self) -> Step:
         found = self._augmented()
         q1, held = found.equations.split(found.x)
+        require_same_mass(self.system, self.balance.mass, self.t1, q1, self.scheme.name)
         v1 = self.system.carried_velocity((2.0 / self.h) * (q1 - self.q0) - self.v0)
         multipliers = held[: self.p] if self.springs is None else self.springs.multipliers(q1)
         notes = dict(found.notes)

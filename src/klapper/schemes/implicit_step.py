@@ -19,6 +19,15 @@ from klapper.schemes.newton import Residual
 from klapper.schemes.saddle_point import Reduction, saddle_point
 from klapper.schemes.sparse_factor import Solve
 
+# Of derivative times position: the least size that a residual is measured in. With Newton's tolerance of 1e-10 this is
+# the rounding of the positions. Larger: small motions are solved less exactly; smaller: bodies at rest are not solved.
+LEAST = 1e-5
+
+
+def least_size(matrix: Any, q: np.ndarray) -> float:
+    """Least size that a residual with the derivative ``matrix`` (n, n) is measured in, at positions q (n,)."""
+    return LEAST * float(np.abs(matrix.diagonal()).max(initial=0.0)) * float(np.abs(q).max(initial=0.0))
+
 
 class Balanced(NamedTuple):
     """``value`` r (n,), and the ``size`` of the largest of the terms that it is the sum of."""

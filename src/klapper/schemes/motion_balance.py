@@ -13,7 +13,7 @@ import numpy as np
 from klapper.mechanics.system import System
 from klapper.schemes.constraint_springs import ConstraintSprings
 from klapper.schemes.force_between import mean_force
-from klapper.schemes.implicit_step import Balanced
+from klapper.schemes.implicit_step import Balanced, least_size
 from klapper.schemes.krylov import inverse
 from klapper.schemes.penalty_contact import PenaltyContact
 from klapper.schemes.sparse_factor import Solve
@@ -38,6 +38,7 @@ class MotionBalance:
         self.exact, self.springs, self.contact = exact, springs, contact
         self.mass = system.mass(before)
         self.velocity = velocity
+        self.least = 0.0  # known with the first derivative
         self.momentum = 2.0 * (self.mass @ velocity)
 
     @cached_property
@@ -54,7 +55,7 @@ class MotionBalance:
         if self.contact is not None:
             parts.append(h * self.contact.force(self.system, self.middle, 0.5 * (self.before + q1)))
         size = max(float(np.abs(term).max(initial=0.0)) for term in (inertia, self.momentum, *parts))
-        return Balanced(inertia - sum(parts), size)
+        return Balanced(inertia - sum(parts), max(size, self.least))
 
     def matrix(self, q1: np.ndarray) -> Any:
         h = self.weight
@@ -66,4 +67,5 @@ class MotionBalance:
             pressed = self.contact.tangent(self.system, self.middle, 0.5 * (self.before + q1))
             if pressed is not None:
                 matrix = matrix - 0.5 * h * pressed
+        self.least = least_size(matrix, q1)
         return matrix

@@ -21,8 +21,14 @@ from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import ForceTangents, System, difference_tangents
 from klapper.schemes.adaptive_step import AccurateSteps
 from klapper.schemes.base import Snapshot, Step, StepFailed, registered
-from klapper.schemes.consistent_start import consistent_start, present, require_constant_mass
+from klapper.schemes.consistent_start import (
+    consistent_start,
+    present,
+    require_constant_mass,
+    require_same_mass,
+)
 from klapper.schemes.direction_slope import direction_slope
+from klapper.schemes.implicit_step import least_size
 from klapper.schemes.newton import NewtonIteration, NotConverged, Residual, require_newton
 from klapper.schemes.penalty_contact import PenaltyContact, loaded_contacts
 from klapper.schemes.saddle_point import saddle_point
@@ -186,6 +192,7 @@ class _OneStep:
         self.mass = system.mass(self.q0)
         self.memory = _Memory.unpacked(before.memory, self.n)
         self.predicted = self.q0 + h * self.v0 + h * h * (0.5 - self.weights.beta) * self.memory.mean
+        self.least = 0.0  # known with the first derivative
         self.ratio = (1.0 - self.weights.inertia) / (1.0 - self.weights.force)
 
     def motion(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -205,7 +212,7 @@ class _OneStep:
         if self.scheme.contact is not None:
             force = force + self.scheme.contact.force(self.system, self.t1, q)
         terms = (inertia, force, self.mass @ mean, self.mass @ self.v0 / self.h)
-        size = max(float(np.abs(term).max(initial=0.0)) for term in terms)
+        size = max(self.least, *(float(np.abs(term).max(initial=0.0)) for term in terms))
         if not self.p:
             return Residual(inertia - force, np.full(self.n, size))
         directions = self.system.constraint_directions(self.t1, q)[0]
@@ -230,6 +237,7 @@ class _OneStep:
         springs = None if self.scheme.contact is None else self.scheme.contact.tangent(system, self.t1, q)
         if springs is not None:
             matrix = matrix - springs
+        self.least = least_size(matrix, q)
         directions = system.constraint_directions(self.t1, q)[0]
         if self.p and not system.affine_constraints:
             matrix = matrix - direction_slope(
@@ -249,6 +257,7 @@ class _OneStep:
     def done(self) -> Step:
         x, rounds, residual = self._solved()
         q, v, alpha, acceleration = self.motion(x)
+        require_same_mass(self.system, self.mass, self.t1, q, self.scheme.name)
         multipliers = x[self.n :]
         memory = _Memory(alpha, acceleration, multipliers, self.memory.step_size, rounds)
         ends = ((self.before.time, self.q0), (self.t1, q))

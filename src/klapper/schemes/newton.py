@@ -146,6 +146,7 @@ class NewtonIteration:
 
         It does if the residual is small, or not large and no more than what the last digits of the coordinates make.
         """
+        now = equations.residual(x)  # in sizes that are known since the derivative is
         if now.relative <= _NOISE * self.tolerance:
             return now.relative
         if now.relative <= _COARSE:

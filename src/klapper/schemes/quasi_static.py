@@ -18,18 +18,17 @@ from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
 from klapper.schemes.adaptive_step import joined
 from klapper.schemes.base import Snapshot, Step, StepFailed, registered, snapshot_at_start
-from klapper.schemes.consistent_start import require_pressed_contacts
+from klapper.schemes.consistent_start import require_plain_velocities, require_pressed_contacts
 from klapper.schemes.constraint_between import ConstraintStep
 from klapper.schemes.contact_rounds import ContactRounds, HardContact
 from klapper.schemes.equal_steps import EqualSteps
 from klapper.schemes.held_contacts import HeldContacts
-from klapper.schemes.implicit_step import Balanced, ImplicitStep
+from klapper.schemes.implicit_step import Balanced, ImplicitStep, least_size
 from klapper.schemes.newton import NewtonIteration, NotConverged, require_newton
 from klapper.schemes.settled_step import Settled
 from klapper.schemes.work import Work
 
 _SMALLEST = 2.0**-10  # of a step: the smallest part that it is cut into
-_LEAST = 1e-5  # of stiffness times position: the least force that residuals are measured in
 
 
 @registered
@@ -70,6 +69,7 @@ class QuasiStatic(EqualSteps):
             raise InvalidModel(f"contact is {self.contact!r}; allowed is HardContact(…).")
 
     def init(self, system: System) -> Snapshot:
+        require_plain_velocities(system, self.name)
         if system.contacts.count:
             self.contact.require(system)
             require_pressed_contacts(system, self.name)
@@ -122,8 +122,7 @@ class _Forces:
     def __init__(self, system: System, t: float, q0: np.ndarray) -> None:
         self.system, self.t = system, t
         self.rest = np.zeros(len(system.velocities))
-        stiffness = float(np.abs(self.matrix(q0).diagonal()).max(initial=0.0))
-        self.least = _LEAST * stiffness * float(np.abs(q0).max(initial=0.0))
+        self.least = least_size(self.matrix(q0), q0)
 
     def residual(self, q1: np.ndarray) -> Balanced:
         force = np.asarray(self.system.force(self.t, q1, self.rest))

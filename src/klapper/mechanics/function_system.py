@@ -90,6 +90,8 @@ class FunctionSystem(System):
         self.contacts = ContactList(contacts, t, q)
         self.constraint_parts = constraint_list(constraints, t, q)
         self.constraints = tuple(part.name for part in self.constraint_parts)
+        self.affine_gaps = all(part.affine for part in self.contacts.parts if isinstance(part, Contact))
+        self.affine_constraints = all(part.affine for part in self.constraint_parts)
         check_start(self, penetration=penetration)
 
     def mass(self, q: np.ndarray) -> Matrix:

@@ -60,6 +60,8 @@ class LinearSystem(System):
     array([1.])
     """
 
+    affine_gaps = affine_constraints = True
+
     def __init__(
         self,
         mass: Any,

@@ -96,6 +96,7 @@ class RigidStretch:
             self.theta,
             self.tolerance,
             self.max_sweeps,
+            self.projects,
             np.array(snapshot.position, dtype=float),
             np.array(snapshot.velocity, dtype=float),
             np.array(snapshot.contact, dtype=np.int64),

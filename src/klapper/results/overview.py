@@ -54,6 +54,9 @@ def summary(run: Run) -> list[str]:
     rows.append(("events", ", ".join(f"{counts[kind]} × {kind}" for kind in KINDS if counts[kind]) or "none"))
     rows.append(("residual", f"{number(np.max(run.samples.residual, initial=0.0))} at most, relative"))
     rows.append(("ledger", run.ledger.verdict))
+    audit = about.get("audit")
+    if isinstance(audit, dict):
+        rows += [("contacts", str(audit[key])) for key in ("penetration", "indentation") if audit.get(key)]
     if about.get("version"):
         rows.append(("klapper", str(about["version"])))
     return [line for title, text in rows for line in _hanging(f"{title:<9} ", text)]

@@ -186,6 +186,13 @@ class LinearSystem(System):
             values[..., i] = gap.rate(time)
         return values
 
+    def gap_accelerations(self, time: Any) -> np.ndarray:
+        """∂²g/∂t² (…, m) [m/s²] at the given time or times."""
+        values = np.zeros((*np.shape(time), self.contacts.count))
+        for i, gap in self._moving_gaps:
+            values[..., i] = gap.acceleration(time)
+        return values
+
     def tangential_rates(self, time: Any) -> np.ndarray:
         """a_T (…, m d) [m/s] at the given time or times."""
         d = self.contacts.tangential

@@ -10,7 +10,7 @@ so that it drifts by ½ h² b per step: in a ring to the outside, over a bump un
 
 leaves x = ½ h² b, whatever it was before. In steady motion v_N = ½ h b before the step and −½ h b after it, so that the
 contact does no work; what is left of its work is a numerical entry of the ledger. Restitution is for approaches faster
-than directions turn.
+than directions turn. A contact lasts while x ≤ h² |b|, with the larger of b now and a step ago, where x comes from.
 """
 
 from __future__ import annotations
@@ -71,7 +71,12 @@ def lasting(
     kept = np.flatnonzero(np.isin(contact, held) & np.isfinite(gap))
     if len(kept) == 0:
         return found
-    turning = longest * np.abs(system.curvature(t, q, v, contact[kept])[0])
+    turning = np.abs(system.curvature(t, q, v, contact[kept])[0])
+    back = min(longest, t - system.start.time)
+    if back > 0.0:
+        before = system.curvature(t - back, system.advance(q, -back * v), v, contact[kept])[0]
+        turning = np.maximum(turning, np.abs(before))
+    turning *= longest
     reach = longest * turning
     turns = (turning > NOISE * np.abs(v).max(initial=0.0)) & (gap[kept] <= np.maximum(reach, TOUCHING))
     kept, turning, reach = kept[turns], turning[turns], reach[turns]

@@ -22,9 +22,9 @@ SHIFT, ALLOWED = 0, 1  # columns of what is known of a closed contact; the shift
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
 def _of_centre(
-    body: np.ndarray, b: int, centre: np.ndarray, s: int
-) -> tuple[float, float, float, float, float, float]:
-    """Velocity ċ and ω × (ω × ρ) of the centre of ball s on body b."""
+    body: np.ndarray, b: int, centre: np.ndarray, s: int, back: float
+) -> tuple[float, float, float, float, float, float, float, float, float]:
+    """Place c, velocity ċ and ω × (ω × ρ) of the centre of ball s on body b, ``back`` [s] ago."""
     x, y, z = (
         centre[s, 0] - body[b, PLACE],
         centre[s, 1] - body[b, PLACE + 1],
@@ -32,7 +32,17 @@ def _of_centre(
     )
     w1, w2, w3 = body[b, BEFORE + 3], body[b, BEFORE + 4], body[b, BEFORE + 5]
     u1, u2, u3 = w2 * z - w3 * y, w3 * x - w1 * z, w1 * y - w2 * x
+    square = w1 * w1 + w2 * w2 + w3 * w3
+    if back > 0.0 and square > 0.0:  # ρ turned by −back ω
+        rate = math.sqrt(square)
+        sin, cos = -math.sin(back * rate) / rate, (1.0 - math.cos(back * rate)) / square
+        p1, p2, p3 = w2 * u3 - w3 * u2, w3 * u1 - w1 * u3, w1 * u2 - w2 * u1
+        x, y, z = x + sin * u1 + cos * p1, y + sin * u2 + cos * p2, z + sin * u3 + cos * p3
+        u1, u2, u3 = w2 * z - w3 * y, w3 * x - w1 * z, w1 * y - w2 * x
     return (
+        body[b, PLACE] - back * body[b, BEFORE] + x,
+        body[b, PLACE + 1] - back * body[b, BEFORE + 1] + y,
+        body[b, PLACE + 2] - back * body[b, BEFORE + 2] + z,
         body[b, BEFORE] + u1,
         body[b, BEFORE + 1] + u2,
         body[b, BEFORE + 2] + u3,
@@ -44,20 +54,22 @@ def _of_centre(
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
 def normal_motion(
-    pair: np.ndarray, k: int, centre: np.ndarray, ball_body: np.ndarray, plane: np.ndarray, body: np.ndarray
+    pair: np.ndarray,
+    k: int,
+    centre: np.ndarray,
+    ball_body: np.ndarray,
+    plane: np.ndarray,
+    body: np.ndarray,
+    back: float,
 ) -> tuple[float, float]:
-    """ġ [m/s] and b [m/s²] of the k-th pair of a list, at the velocities BEFORE the step."""
+    """ġ [m/s] and b [m/s²] of the k-th pair of a list, at the velocities BEFORE the step and ``back`` [s] ago."""
     s, other = pair[k, BALL], pair[k, OTHER]
-    v1, v2, v3, a1, a2, a3 = _of_centre(body, ball_body[s], centre, s)
+    x, y, z, v1, v2, v3, a1, a2, a3 = _of_centre(body, ball_body[s], centre, s, back)
     if pair[k, KIND] == WITH_PLANE:
         x, y, z = plane[other, 3], plane[other, 4], plane[other, 5]
         return x * v1 + y * v2 + z * v3, x * a1 + y * a2 + z * a3
-    u1, u2, u3, c1, c2, c3 = _of_centre(body, ball_body[other], centre, other)
-    x, y, z = (
-        centre[s, 0] - centre[other, 0],
-        centre[s, 1] - centre[other, 1],
-        centre[s, 2] - centre[other, 2],
-    )
+    p, q, r, u1, u2, u3, c1, c2, c3 = _of_centre(body, ball_body[other], centre, other, back)
+    x, y, z = x - p, y - q, z - r
     distance = math.sqrt(x * x + y * y + z * z)
     if distance == 0.0:
         return 0.0, 0.0
@@ -78,6 +90,7 @@ def find_closed(
     body: np.ndarray,
     fastest: float,
     step: float,
+    back: float,
     held: np.ndarray,
     held_count: int,
     closed: np.ndarray,
@@ -88,7 +101,7 @@ def find_closed(
 
     ``held``     numbers, rising, of the contacts that were loaded in the last step
     ``known``    SHIFT and ALLOWED of every one that is appended
-    ``fastest``  the largest velocity
+    ``fastest``  the largest velocity; ``back`` [s] the time since the last step, for the turning there
     """
     j = 0
     for k in range(pair.shape[0]):
@@ -101,8 +114,9 @@ def find_closed(
         gap = gap_of(pair, k, centre, ball, plane)
         shift, allowed, lasts = np.nan, 0.0, False
         if was_held:
-            opening, b = normal_motion(pair, k, centre, ball_body, plane, body)
-            turning = step * abs(b)
+            opening, b = normal_motion(pair, k, centre, ball_body, plane, body, 0.0)
+            earlier = normal_motion(pair, k, centre, ball_body, plane, body, back)[1]
+            turning = step * max(abs(b), abs(earlier))
             lasts = turning > NOISE * fastest and opening >= -APPROACH * turning
             if lasts:
                 lasts = gap <= max(step * turning, TOUCHING)

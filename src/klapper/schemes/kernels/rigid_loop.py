@@ -132,15 +132,17 @@ def run(
                 closed = np.empty(2 * (pair.shape[0] + near.shape[0]), np.int64)
                 known = np.empty((closed.size, 2))
         set_free(dimension, gravity, body, v, step_size, theta)
+        back = step_size * min(1.0, first + n + 1.0 - theta)
         fastest = 0.0
         for a in range(v.size):
             fastest = max(fastest, abs(v[a]))
         of_pairs = total = find_closed(
-            pair, centre, ball, ball_body, plane, body, fastest, step_size, number, found, closed, known, 0
+            pair, centre, ball, ball_body, plane, body, fastest, step_size, back, number, found, closed, known, 0
         )
         if group.size > 0:
             total = find_closed(
-                near, centre, ball, ball_body, plane, body, fastest, step_size, number, found, closed, known, total
+                near, centre, ball, ball_body, plane, body, fastest, step_size, back, number, found,
+                closed, known, total,
             )  # fmt: skip
         if total > room:
             room = 2 * total

@@ -89,7 +89,9 @@ def _penetration(run: Run, system: System, scheme: Scheme) -> dict[str, Any]:
     found: dict[str, Any] = {"largest penetration": float(-np.nanmin(law, initial=0.0)) + 0.0}
     if system.compliance is not None:
         pressed = float(-np.nanmin(samples.gap, initial=0.0)) + 0.0
-        found["indentation"] = f"contacts have a compliance C: gaps are {-pressed:.3g} m at least, with C λ of the model"
+        found["indentation"] = (
+            f"contacts have a compliance C: gaps are {-pressed:.3g} m at least, with C λ of the model"
+        )
     depth = -np.nanmin(law, axis=0, initial=np.inf)
     candidate = np.flatnonzero(depth > ACCEPTED)
     share, worst = NOTICED, None
@@ -99,12 +101,16 @@ def _penetration(run: Run, system: System, scheme: Scheme) -> dict[str, Any]:
             share, worst = depth[i] / motion if motion > 0.0 else np.inf, (int(i), motion)
     if worst is None:
         return found
-    i, motion = worst
-    return found | _overlap(run.layout.contacts[i], float(depth[i]), motion, "gap", scheme)
+    deepest_at, motion = worst
+    return found | _overlap(run.layout.contacts[deepest_at], float(depth[deepest_at]), motion, "gap", scheme)
 
 
 def _overlap(name: str, depth: float, motion: float, of: str, scheme: Scheme) -> dict[str, str]:
-    share = f"{100.0 * depth / motion:.2g} % of the range {motion:.3g} m of its {of}" if motion > 0.0 else "at rest"
+    share = (
+        f"{100.0 * depth / motion:.2g} % of the range {motion:.3g} m of its {of}"
+        if motion > 0.0
+        else "at rest"
+    )
     if scheme.compliant_contacts:
         return {"indentation": f"the spring of contact '{name}' is pressed in by {depth:.3g} m, {share}"}
     advice = "use a smaller step, or a scheme that finds the time of impacts, such as EventDriven"

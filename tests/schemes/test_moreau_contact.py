@@ -153,7 +153,9 @@ def test_a_mass_on_a_shaking_table_follows_it(compiled: bool) -> None:
     # the force between mass and table is m (g + table acceleration)
     force = run.impulse[1:, 0, 0] / h
     middle = run.time[1:] - h / 2
-    np.testing.assert_allclose(force[2:], G * (1.0 - 0.8 * np.sin(omega * middle))[2:], atol=0.8 * G * omega * h)
+    np.testing.assert_allclose(
+        force[2:], G * (1.0 - 0.8 * np.sin(omega * middle))[2:], atol=0.8 * G * omega * h
+    )
     impulse = np.cumsum(run.impulse[:, 0, 0])
     expected = G * run.time - 0.8 * G / omega * (1.0 - np.cos(omega * run.time))
     np.testing.assert_allclose(impulse, expected, atol=4 * G * h)

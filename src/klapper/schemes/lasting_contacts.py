@@ -1,6 +1,6 @@
 """Contacts that stay closed from step to step: a law that keeps their gap where directions turn.
 
-With the velocity law v_N⁺ ≥ 0 in directions of the middle of a step, the gap x of a contact that stays closed changes by
+With the velocity law v_N⁺ ≥ 0 in directions of the middle of a step, the gap x of a closed contact changes by
 
     x_next = x + h v_N⁺ + ½ h² b,       g̈ = J_Nᵀ v̇ + b
 

@@ -9,7 +9,9 @@ With the unknown jump Δ = v⁺ − v over a step h,
 
 θ = 1 is the thesis' linearly implicit Euler step (order 1, damps vibrations by ωh/2), θ = ½ the Moreau–Jean midpoint
 step (order 2 between jumps, no numerical damping). M, the directions and the contacts that take part (gap ≤ 0) belong
-to q + (1 − θ) h v. Contacts that last obey a law that keeps their gap, :mod:`klapper.schemes.lasting_contacts`. Only forces with tangents are implicit; the others are taken at the middle of the step.
+to q + (1 − θ) h v. Contacts that last obey a law that keeps their gap, see
+:mod:`klapper.schemes.lasting_contacts`. Only forces with tangents are implicit; the others are taken at the middle of
+the step.
 Moreau 1988; Jean 1999; Anitescu & Potra 2002.
 """
 

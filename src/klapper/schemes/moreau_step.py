@@ -290,7 +290,11 @@ class MoreauStep:
         system, theta, h = self.system, self.scheme.theta, self.h
         q_after = system.advance(self.q, h * ((1.0 - theta) * self.v + theta * v_after))
         if self.scheme.projects(system):
-            lasts = self.lasting.which if self.scheme.projection is None else np.zeros(len(self.contact), dtype=bool)
+            lasts = (
+                self.lasting.which
+                if self.scheme.projection is None
+                else np.zeros(len(self.contact), dtype=bool)
+            )
             q_after = project_position(
                 system, self.t + h, q_after, self.contact[lasts], self.lasting.allowed[lasts]
             )

@@ -18,7 +18,7 @@ def stretch_for(
 ) -> Stretch | None:
     """The compiled loop for a linear system or for rigid bodies with standard contacts, else None.
 
-    On position level there is one for linear systems only. ``projects``: whether positions of rigid bodies are projected.
+    On position level there is one for linear systems only. With ``projects`` positions of rigid bodies are projected.
     """
     if isinstance(system, LinearSystem):
         from klapper.schemes.linear_stretch import LinearStretch, obstacle

@@ -1,7 +1,7 @@
 """Which contacts of rigid bodies last, as in ``klapper.schemes.lasting_contacts``: how their gaps turn.
 
-    ball–plane   ġ = n · ċ,                b = n · c̈₀              c̈₀ = ω × (ω × ρ),  ρ = R o
-    ball–ball    ġ = n · (ċ_A − ċ_B),      b = n · (c̈₀_A − c̈₀_B) + (|ċ_A − ċ_B|² − ġ²)/|c_A − c_B|
+ball–plane   ġ = n · ċ,                b = n · c̈₀              c̈₀ = ω × (ω × ρ),  ρ = R o
+ball–ball    ġ = n · (ċ_A − ċ_B),      b = n · (c̈₀_A − c̈₀_B) + (|ċ_A − ċ_B|² − ġ²)/|c_A − c_B|
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from klapper.schemes.kernels.rigid_tables import BALL, BEFORE, KIND, NUMBER, OTH
 from klapper.schemes.lasting_contacts import APPROACH, NOISE
 
 _fast = {"contract"}
-SHIFT, ALLOWED = 0, 1  # columns of what is known of a closed contact; the shift of one that does not last is nan
+SHIFT, ALLOWED = (
+    0,
+    1,
+)  # columns of what is known of a closed contact; the shift of one that does not last is nan
 
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")

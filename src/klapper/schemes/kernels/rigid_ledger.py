@@ -79,7 +79,7 @@ def numerical_loss(
 def contact_losses(
     body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.ndarray, count: int
 ) -> tuple[float, float, float]:
-    """Energies [J] that friction, normal impulses and directions that turn take: −½ λ · (v⁺ + v⁻), Waltersberger (3.118).
+    """Energies [J] that friction, normal impulses and turning take: −½ λ · (v⁺ + v⁻), Waltersberger (3.118).
 
     Normal impulses of contacts that last do no work but that of the turning.
     """

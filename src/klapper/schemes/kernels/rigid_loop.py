@@ -137,7 +137,20 @@ def run(
         for a in range(v.size):
             fastest = max(fastest, abs(v[a]))
         of_pairs = total = find_closed(
-            pair, centre, ball, ball_body, plane, body, fastest, step_size, back, number, found, closed, known, 0
+            pair,
+            centre,
+            ball,
+            ball_body,
+            plane,
+            body,
+            fastest,
+            step_size,
+            back,
+            number,
+            found,
+            closed,
+            known,
+            0,
         )
         if group.size > 0:
             total = find_closed(

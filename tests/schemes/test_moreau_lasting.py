@@ -197,6 +197,7 @@ def over_a_hill(rng: np.random.Generator):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("seed", range(18))
 def test_lasting_contacts_do_not_flicker(seed: int, compiled: bool) -> None:

@@ -2,7 +2,8 @@
 
     T + V + damping + friction + impact + numerical − loads = its value at the start
 
-must hold for every sample, or the run has failed. Told besides: how deep contacts penetrate, where they gave energy,
+must hold for every sample, or the run has failed. Told besides: how deep contacts penetrate, −(g + C λ) with their
+compliance C, and in words if it is more than 1 % of the motion along the gap; where they gave energy,
 whether momenta were kept, and whether forces are determined: at the end, where most contacts were loaded, and by
 contact state. :func:`klapper.simulate.simulate` writes it into ``run.about["audit"]``.
 """
@@ -24,6 +25,12 @@ from klapper.results.conservation import Conservation
 from klapper.results.energy_gains import energy_gains
 from klapper.results.ledger import TRUSTED
 from klapper.schemes.base import Scheme
+
+NOTICED = 0.01
+"""Of the motion along a gap: penetration beyond it is told in words. A smaller share is hardly seen in a figure of the
+motion; errors of forces and of times of impact are then larger than those of the gap."""
+ACCEPTED = 1e-9
+"""Penetration [m] that is never told in words, as it is accepted at the start of a model."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +54,8 @@ def audit(run: Run, system: System, scheme: Scheme) -> Audit:
         "ledger residual": missing,
         "ledger": ledger.closing,
     }
-    if run.layout.contacts:
-        findings["largest penetration"] = float(-np.nanmin(run.samples.gap, initial=0.0)) + 0.0
+    if run.layout.contacts or run.samples.loaded is not None:
+        findings |= _penetration(run, system, scheme)
     if len(run.layout.contacts) == system.contacts.count:
         findings |= _open_forces(run, system, scheme)
         findings |= _unused_restitution(system, scheme)
@@ -65,6 +72,86 @@ def audit(run: Run, system: System, scheme: Scheme) -> Audit:
         f"use a smaller step or tolerance, and report this."
     )
     return Audit(findings, kept, "" if closed else failure)
+
+
+def _penetration(run: Run, system: System, scheme: Scheme) -> dict[str, Any]:
+    """How deep contacts penetrate: a number, and words where it is much beside the motion along the gap."""
+    samples = run.samples
+    if samples.loaded is not None:
+        gap, number = samples.loaded.gap, samples.loaded.contact
+        deepest = float(-np.nanmin(gap, initial=0.0)) + 0.0
+        motion = float(np.ptp(samples.position, axis=0).max(initial=0.0))
+        if deepest <= max(NOTICED * motion, ACCEPTED):
+            return {"largest penetration": deepest}
+        name = system.contacts.name(int(number[np.nanargmin(gap)]))
+        return {"largest penetration": deepest} | _overlap(name, deepest, motion, "motion", scheme)
+    law = samples.gap + _deformation(run, system)
+    found: dict[str, Any] = {"largest penetration": float(-np.nanmin(law, initial=0.0)) + 0.0}
+    if system.compliance is not None:
+        pressed = float(-np.nanmin(samples.gap, initial=0.0)) + 0.0
+        found["indentation"] = (
+            f"contacts have a compliance C: gaps are {-pressed:.3g} m at least, with C λ of the model"
+        )
+    depth = -np.nanmin(law, axis=0, initial=np.inf)
+    candidate = np.flatnonzero(depth > ACCEPTED)
+    share, worst = NOTICED, None
+    for i in candidate:
+        motion = _motion_along(run, system, int(i), int(np.nanargmin(law[:, i])))
+        if depth[i] > share * motion:
+            share, worst = depth[i] / motion if motion > 0.0 else np.inf, (int(i), motion)
+    if worst is None:
+        return found
+    deepest_at, motion = worst
+    return found | _overlap(run.layout.contacts[deepest_at], float(depth[deepest_at]), motion, "gap", scheme)
+
+
+def _overlap(name: str, depth: float, motion: float, of: str, scheme: Scheme) -> dict[str, str]:
+    share = (
+        f"{100.0 * depth / motion:.2g} % of the range {motion:.3g} m of its {of}"
+        if motion > 0.0
+        else "at rest"
+    )
+    if scheme.compliant_contacts:
+        return {"indentation": f"the spring of contact '{name}' is pressed in by {depth:.3g} m, {share}"}
+    advice = "use a smaller step, or a scheme that finds the time of impacts, such as EventDriven"
+    return {"penetration": f"contact '{name}' overlaps by {depth:.3g} m, {share}; {advice}"}
+
+
+def _motion_along(run: Run, system: System, contact: int, sample: int) -> float:
+    """Range [m] of a gap, or of the motion of the coordinates along its direction where that is larger.
+
+    A contact that never opens has a gap whose range is rounding; then the motion that it allows tells what is small.
+    """
+    samples = run.samples
+    gap = samples.gap[:, contact]
+    way = samples.position
+    if way.shape[1] != samples.velocity.shape[1]:  # quaternions: the way of each velocity instead
+        middle = 0.5 * (samples.velocity[1:] + samples.velocity[:-1]) * np.diff(samples.time)[:, None]
+        way = np.vstack([np.zeros(middle.shape[1]), np.cumsum(middle, axis=0)])
+    directions = system.directions(
+        float(samples.time[sample]), samples.position[sample], np.array([contact], dtype=np.int64)
+    )
+    along = abs(directions.normal).T @ np.ptp(way, axis=0)
+    return float(max(np.nanmax(gap) - np.nanmin(gap), float(np.asarray(along).ravel()[0])))
+
+
+def _deformation(run: Run, system: System) -> np.ndarray:
+    """C λ (s, m) [m] of contacts with compliance, with the force λ of the step before each sample.
+
+    A sample of several steps holds their mean force; there the law is taken as met, C λ = max(−g, 0).
+    """
+    samples, compliance = run.samples, system.compliance
+    if compliance is None:
+        return np.zeros(samples.gap.shape)
+    steps, duration = np.diff(samples.step), np.diff(samples.time)
+    single = (steps == 1) & (duration > 0.0)
+    given = np.zeros(samples.gap.shape)
+    force = samples.impulse[1:, :, 0][single] / duration[single, None]
+    given[1:][single] = force @ np.asarray(compliance).T
+    soft = np.diag(np.asarray(compliance)) > 0.0
+    several = np.flatnonzero(np.concatenate([[True], ~single]))
+    given[np.ix_(several, soft)] = np.maximum(-np.nan_to_num(samples.gap[np.ix_(several, soft)]), 0.0)
+    return given
 
 
 def _unused_restitution(system: System, scheme: Scheme) -> dict[str, Any]:

@@ -175,6 +175,17 @@ class RigidSystem(System):
         """Gap [m] below which the contacts of a search are near; infinite without a search."""
         return min((group.margin for group in self.contacts.groups), default=np.inf)
 
+    @cached_property
+    def affine_gaps(self) -> bool:  # type: ignore[override]
+        """Whether all contacts are between centres of bodies and half-spaces that do not turn."""
+        if self.contacts.groups:
+            return False
+        pairs, balls, planes = self.contacts.pairs, self.parts.geometry.balls, self.parts.geometry.planes
+        if not np.all(pairs.with_plane):
+            return False
+        turns = np.any(balls.place[pairs.ball] != 0.0, axis=1) & (balls.body[pairs.ball] >= 0)
+        return not (np.any(turns) or np.any(planes.body[pairs.other] >= 0))
+
     def gaps(self, t: float, q: np.ndarray, which: np.ndarray) -> np.ndarray:
         if len(which) == 0:
             return np.zeros(0)

@@ -255,6 +255,11 @@ class Continuum(System):
     affine_constraints = True
     """Supports hold single coordinates: their directions do not change."""
 
+    @property
+    def affine_gaps(self) -> bool:  # type: ignore[override]
+        """Whether there are walls only."""
+        return self.contacts.affine
+
     def constraint_residuals(self, t: float, q: np.ndarray) -> np.ndarray:
         return self._holding.residuals(t, q)
 

@@ -102,13 +102,13 @@ def _motions(door: Door, step: float, until: float) -> Motions:
     from klapper.simulate import simulate
 
     system = door.system(("upper", "lower"))
-    double = simulate(system, until, Moreau(step))
+    double = simulate(system, until, Moreau(step, projection=False))
     projected = simulate(system, until, Moreau(step, projection=True))
     return Motions(
         double,
-        simulate(door.system(("upper",)), until, Moreau(step)),
+        simulate(door.system(("upper",)), until, Moreau(step, projection=False)),
         projected,
-        simulate(system, until, Moreau(0.5 * step)),
+        simulate(system, until, Moreau(0.5 * step, projection=False)),
         _opening(system, double),
         _opening(system, projected),
         int(np.linalg.matrix_rank(system.constraint_directions(0.0, system.start.position)[0])),

@@ -93,6 +93,8 @@ class FunctionSystem(System):
         self.contacts = ContactList(contacts, t, q)
         self.constraint_parts = constraint_list(constraints, t, q)
         self.constraints = tuple(part.name for part in self.constraint_parts)
+        self.affine_gaps = all(_straight(part) for part in self.contacts.parts)
+        self.affine_constraints = all(part.affine for part in self.constraint_parts)
         check_start(self, penetration=penetration)
 
     def mass(self, q: np.ndarray) -> Matrix:
@@ -189,6 +191,11 @@ def _gap(part: Contact | FrictionElement, t: float, q: np.ndarray) -> float:
 
 def _residual(part: Constraint, t: float, q: np.ndarray) -> float:
     return float(part.direction @ q + part.offset.value(t)) if part.affine else float(part.offset(t, q))
+
+
+def _straight(part: Contact | FrictionElement) -> bool:
+    """Whether the normal is known not to change: it is an array, or there is none."""
+    return not isinstance(part, Contact) or (part.normal is not None and not callable(part.normal))
 
 
 def _gradient(value: Any, direction: Any, affine: bool, t: float, q: np.ndarray) -> tuple[np.ndarray, float]:

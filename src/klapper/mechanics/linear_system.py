@@ -60,6 +60,8 @@ class LinearSystem(System):
     array([1.])
     """
 
+    affine_gaps = affine_constraints = True
+
     def __init__(
         self,
         mass: Any,
@@ -182,6 +184,13 @@ class LinearSystem(System):
         values = np.zeros((*np.shape(time), self.contacts.count))
         for i, gap in self._moving_gaps:
             values[..., i] = gap.rate(time)
+        return values
+
+    def gap_accelerations(self, time: Any) -> np.ndarray:
+        """∂²g/∂t² (…, m) [m/s²] at the given time or times."""
+        values = np.zeros((*np.shape(time), self.contacts.count))
+        for i, gap in self._moving_gaps:
+            values[..., i] = gap.acceleration(time)
         return values
 
     def tangential_rates(self, time: Any) -> np.ndarray:

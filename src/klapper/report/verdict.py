@@ -18,6 +18,7 @@ _TOLD = {
     "contact residual",
     "ledger residual",
     "ledger",
+    "penetration",
     "energy gain",
     "contact states",
     "undetermined forces",
@@ -97,6 +98,8 @@ def _warnings(run: Run, status: str) -> list[str]:
     residual = float(np.max(run.samples.residual, initial=0.0))
     if not residual <= LARGE_RESIDUAL:
         found.append(f"A contact problem was met only to {number(residual)}; use a smaller tolerance.")
+    if audit.get("penetration"):
+        found.append(f"Penetration: {audit['penetration']}.")
     if audit.get("energy gain"):
         found.append(f"Energy gain: {audit['energy gain']}.")
     if audit.get("undetermined forces"):

@@ -56,6 +56,9 @@ def summary(run: Run) -> list[str]:
     rows.append(("ledger", run.ledger.verdict))
     if about.get("statistics"):
         rows.append(("effort", str(run.statistics)))
+    audit = about.get("audit")
+    if isinstance(audit, dict):
+        rows += [("contacts", str(audit[key])) for key in ("penetration", "indentation") if audit.get(key)]
     if about.get("version"):
         rows.append(("klapper", str(about["version"])))
     return [line for title, text in rows for line in _hanging(f"{title:<9} ", text)]

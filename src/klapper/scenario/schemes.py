@@ -65,7 +65,9 @@ _DECLARED = {
             ),
             "impact": IMPACT_LAW,
             "level": Field(Choice(("velocity", "position")), "level of the constraints", default="velocity"),
-            "projection": Field(Truth(), "remove penetration at the end of each step", default=False),
+            "projection": Field(
+                Truth(), "remove penetration at the end of each step; if not given, where directions turn"
+            ),
             "accuracy": _ACCURACY,
             "tolerance": Field(
                 Number(above=0.0, at_most=1.0), "relative residual of the contact problem", default=1e-9

@@ -36,8 +36,8 @@ def step_energy(
     directions = step.directions
     normal = directions.normal_velocity(middle)
     tangential = directions.tangential_velocity(middle)
-    soft = step.soft
-    impact = -float(impulse[~soft, 0] @ normal[~soft])
+    soft, lasts = step.soft, step.lasting.which & ~step.soft
+    impact = -float(impulse[~soft & ~lasts, 0] @ normal[~soft & ~lasts])
     friction = -float(impulse[:, 1:].ravel() @ tangential)
     walls = -float(
         impulse[:, 0] @ directions.normal_rate + impulse[:, 1:].ravel() @ directions.tangential_rate
@@ -54,6 +54,7 @@ def step_energy(
     load, damping = system.powers(step.t_force, at, middle)
     stored = system.potential(q_after) - system.potential(step.q)
     numerical = h * (load - damping) - stored - float(middle @ applied)
+    numerical -= float(impulse[lasts, 0] @ normal[lasts])  # of directions that turn
     numerical -= _changing_mass(step, q_after, v_after)
     numerical -= float(impulse[soft, 0] @ normal[soft]) + _springs_gained(step, impulse)
     if step.joints_jump:

@@ -181,6 +181,8 @@ class LinearStretch:
         impulse, last = np.zeros((m, w)), np.zeros((m, w))
         scale = np.where(self._scale > 0, self._scale, 1.0)
         impulse[snapshot.contact] = snapshot.impulse[:, :w] / scale[snapshot.contact]
+        held = np.zeros(m, dtype=bool)
+        held[snapshot.contact] = True
         loads, damping, friction, impact, numerical = snapshot.sums.tolist()
         into = self._modal.into if self._modal is not None else np.copy
         done, covered = run(
@@ -189,6 +191,7 @@ class LinearStretch:
             into(snapshot.position),
             into(snapshot.velocity),
             impulse,
+            held,
             (loads, damping, friction, impact, numerical),
             snapshot.step,
             count,
@@ -254,6 +257,7 @@ class LinearStretch:
         fixed_gaps = all(gap.constant for gap in gaps)
         fixed_rates = all(part.tangential_rate.constant for part in system.contacts.parts)
         contact_times = one if fixed_gaps else at_contact
+        earlier = np.maximum(contact_times - h, system.start.time)
         rates = system.tangential_rates(one if fixed_rates else at_contact)
         if self._width == 3:
             shape = rates.shape
@@ -262,6 +266,7 @@ class LinearStretch:
             np.ascontiguousarray(self._load.value(one if fixed_load else at_force)),
             system.gap_offsets(contact_times),
             system.gap_rates(contact_times),
+            h * np.maximum(*(np.abs(system.gap_accelerations(t)) for t in (contact_times, earlier))),
             np.ascontiguousarray(rates),
             system.gap_offsets(one if fixed_gaps else sample_times),
         )

@@ -9,7 +9,9 @@ With the unknown jump Δ = v⁺ − v over a step h,
 
 θ = 1 is the thesis' linearly implicit Euler step (order 1, damps vibrations by ωh/2), θ = ½ the Moreau–Jean midpoint
 step (order 2 between jumps, no numerical damping). M, the directions and the contacts that take part (gap ≤ 0) belong
-to q + (1 − θ) h v. Only forces with tangents are implicit; the others are taken at the middle of the step.
+to q + (1 − θ) h v. Contacts that last obey a law that keeps their gap, see
+:mod:`klapper.schemes.lasting_contacts`. Only forces with tangents are implicit; the others are taken at the middle of
+the step.
 Moreau 1988; Jean 1999; Anitescu & Potra 2002.
 """
 
@@ -35,6 +37,7 @@ from klapper.schemes.base import (
     snapshot_at_start,
 )
 from klapper.schemes.energy import spring_energy
+from klapper.schemes.lasting_contacts import closed_at_start
 from klapper.schemes.mobility import Inverse
 from klapper.schemes.moreau_step import MoreauStep
 from klapper.schemes.work import Work
@@ -52,7 +55,8 @@ class Moreau(AccurateSteps):
     ``impact``      None: Newton's law inside the step; or a law of :mod:`klapper.mechanics.impact`, applied where
                     closed contacts approach, before the step goes on without restitution (Scheme 5.3)
     ``level``       "velocity": constraints on v⁺ (thesis); "position": on g(q⁺), for contact compliance, (5.70)
-    ``projection``  whether penetration that came in before a contact was seen is removed at the end of the step
+    ``projection``  whether penetration and drift of joints are removed from the position at the end of the step; None:
+                    where directions depend on q, and contacts that last keep the O(h²) of their law
     ``accuracy``    allowed error of position [m] per step; None: all steps are equal
     ``solver``      of the contact problem, see :func:`klapper.complementarity.solve`
     ``selection``   rule of :mod:`klapper.complementarity.selection` for forces that are not unique; None: as solved
@@ -74,7 +78,7 @@ class Moreau(AccurateSteps):
     theta: float = 0.5
     impact: Any = None
     level: str = "velocity"
-    projection: bool = False
+    projection: bool | None = None
     accuracy: float | None = None
     solver: Any = "auto"
     tolerance: float = 1e-9
@@ -86,6 +90,10 @@ class Moreau(AccurateSteps):
         self.require_lengths()
         number(self.theta, "theta", "numbers from 0.5 to 1", at_least=0.5, at_most=1.0)
         number(self.tolerance, "tolerance", "numbers above 0 and up to 1", above=0.0, at_most=1.0)
+        if self.projection not in (None, True, False):
+            raise InvalidModel(
+                f"projection is {self.projection!r}; allowed are None (where directions turn), True and False."
+            )
         if self.level not in ("velocity", "position"):
             raise InvalidModel(f"level is {self.level!r}; allowed are 'velocity' and 'position'.")
         require_known_solver(self.solver)
@@ -117,7 +125,23 @@ class Moreau(AccurateSteps):
             raise InvalidModel(
                 f"'{system.name}' has contact compliance, which acts on gaps: use Moreau(theta=1, level='position')."
             )
-        return replace(snapshot_at_start(system), memory=np.array([self.step_size, self.step_size]))
+        start = snapshot_at_start(system)
+        closed = closed_at_start(system) if self.level == "velocity" else start.contact
+        return replace(
+            start,
+            contact=closed,
+            impulse=np.zeros((len(closed), start.impulse.shape[1])),
+            memory=np.array([self.step_size, self.step_size]),
+        )
+
+    def projects(self, system: System) -> bool:
+        """Whether positions are projected at the end of steps of this system."""
+        if self.projection is not None:
+            return self.projection
+        if self.level == "position" or system.singular_mass:
+            return False  # gaps of the end of the step are in its law; no metric to project in
+        turns = system.contacts.count > 0 and not system.affine_gaps
+        return turns or (len(system.constraints) > 0 and not system.affine_constraints)
 
     def stretch(self, system: System) -> Stretch | None:
         if not self.compiled or self.accuracy is not None or self.impact is not None or self.projection:
@@ -126,7 +150,9 @@ class Moreau(AccurateSteps):
             return None
         from klapper.schemes.stretches import stretch_for
 
-        return stretch_for(system, self.step_size, self.theta, self.tolerance, self.level)
+        return stretch_for(
+            system, self.step_size, self.theta, self.tolerance, self.level, projects=self.projects(system)
+        )
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from klapper.mechanics.system import Directions, System
 from klapper.schemes.base import TOUCHING, Snapshot, Step, StepFailed
 from klapper.schemes.contact_step import ContactRows, contact_rows, solve_contacts
 from klapper.schemes.energy import soft_contacts, step_energy
+from klapper.schemes.lasting_contacts import lasting, none_lasts
 from klapper.schemes.mobility import Held, Inverse
 from klapper.schemes.projection import project_position
 
@@ -64,16 +65,24 @@ class MoreauStep:
     def _closed_contacts(self) -> tuple[np.ndarray, ContactLaws, Directions]:
         system, t, q = self.system, self.t_contact, self.q_contact
         near = system.near(t, q)
-        contact = near
+        contact, self.lasting = near, none_lasts(len(near))
         if self.scheme.level == "velocity":
             gaps = system.gaps(t, q, near)
-            contact = near[np.isnan(gaps) | (gaps <= TOUCHING)]  # (4.7)
+            self.lasting = lasting(
+                system, t, q, self.v, near, gaps,
+                held=self.before.contact, step=self.h, longest=max(self.h, float(self.before.memory[-1])),
+            )  # fmt: skip
+            closed = np.isnan(gaps) | (gaps <= TOUCHING) | self.lasting.which  # (4.7)
+            contact, self.lasting = near[closed], self.lasting.of(closed)
         directions = system.directions(t, q, contact)
         speed = None
         if not system.contacts.constant:
             slip = directions.tangential_velocity(self.v).reshape(len(contact), system.contacts.tangential)
             speed = np.linalg.norm(slip, axis=1)
-        return contact, system.contacts.laws(contact, speed), directions
+        laws = system.contacts.laws(contact, speed)
+        if np.any(self.lasting.which):
+            laws = replace(laws, restitution=np.where(self.lasting.which, 0.0, laws.restitution))
+        return contact, laws, directions
 
     def _bilateral_given(self) -> tuple[np.ndarray, bool]:
         """What is added to J_Bᵀ v⁺ in J_Bᵀ v_θ + a_B = 0, and whether v jumps because it contradicts the constraints.
@@ -108,6 +117,10 @@ class MoreauStep:
     def _jump(self) -> None:
         """The impact law for closed contacts that approach, before the step."""
         from klapper.schemes.jump import resolve_jump
+
+        approach = self.directions.normal_velocity(self.v)[~self.lasting.which]
+        if np.any(self.lasting.which) and not np.any(approach < 0.0):
+            return  # what lasts only turns
 
         jump = resolve_jump(
             self.scheme.impact,
@@ -194,7 +207,7 @@ class MoreauStep:
             mass, response = (x.toarray() if sparse.issparse(x) else x for x in (self.mass, response))
             return Dynamics(mass, mass @ (free - self.v) / self.h, mass @ response)
 
-        known = len(self.before.contact) > 0
+        known = bool(np.any(self.before.impulse))
         previous = self._warm_start(rows) / self.before.memory[-1] if known else None
         chosen = choose(self.scheme.selection, solution, self.h, previous, self.t, dynamics)
         self.notes |= chosen.notes
@@ -204,7 +217,8 @@ class MoreauStep:
         """What is added to J_Nᵀ v_free in the normal law: rates and restitution, or the gap on position level."""
         rate = self.directions.normal_rate
         if self.scheme.level == "velocity":
-            return rate + self.laws.restitution * self.directions.normal_velocity(self.v)
+            given = rate + self.laws.restitution * self.directions.normal_velocity(self.v)
+            return given + self.lasting.shift
         gap = np.nan_to_num(self.system.gaps(self.t, self.q, self.contact))  # (5.70), divided by θ h²
         theta = self.scheme.theta
         return gap / (theta * self.h) + ((1.0 - theta) * (self.directions.normal.T @ self.v) + rate) / theta
@@ -276,8 +290,15 @@ class MoreauStep:
     ) -> Step:
         system, theta, h = self.system, self.scheme.theta, self.h
         q_after = system.advance(self.q, h * ((1.0 - theta) * self.v + theta * v_after))
-        if self.scheme.projection:
-            q_after = project_position(system, self.t + h, q_after)
+        if self.scheme.projects(system):
+            lasts = (
+                self.lasting.which
+                if self.scheme.projection is None
+                else np.zeros(len(self.contact), dtype=bool)
+            )
+            q_after = project_position(
+                system, self.t + h, q_after, self.contact[lasts], self.lasting.allowed[lasts]
+            )
         full = self._by_contact(rows, impulse)
         sums = self.before.sums + step_energy(self, full, bilateral, q_after, v_after)
         state = self._states(full, v_after)
@@ -323,6 +344,7 @@ class MoreauStep:
         holds = (self.laws.friction_from(impulse[:, 0]) + self.laws.limit * self.h) > 0.0
         state = np.where(loaded, np.where(holds & (speed <= 1e-9 * terms), STICK, SLIP), OPEN)
         hit = loaded & (impulse[:, 0] > 0.0) & (approach > 2.0 * smooth + 1e-12 * np.abs(approach))
+        hit &= ~self.lasting.which
         state[hit | (self.jump[:, 0] > 0.0)] = IMPACT
         return state.astype(np.int8)
 

@@ -17,11 +17,25 @@ from klapper.schemes.mobility import Held, Inverse
 _ROUNDS = 8
 
 
-def project_position(system: System, t: float, q: np.ndarray, *, tolerance: float = 1e-12) -> np.ndarray:
-    """The nearest position (nq,) without penetration and with the two-sided constraints met to ``tolerance`` [m]."""
+def project_position(
+    system: System,
+    t: float,
+    q: np.ndarray,
+    lasting: np.ndarray | None = None,
+    allowed: np.ndarray | None = None,
+    *,
+    tolerance: float = 1e-12,
+) -> np.ndarray:
+    """The nearest position (nq,) without penetration and with the two-sided constraints met to ``tolerance`` [m].
+
+    Contacts with the numbers (l,) ``lasting`` may keep the penetrations (l,) [m] ``allowed``.
+    """
     for _ in range(_ROUNDS):
         near = system.near(t, q)
         gaps = system.gaps(t, q, near)
+        if lasting is not None and allowed is not None and len(lasting):
+            _, mine, theirs = np.intersect1d(near, lasting, return_indices=True)
+            gaps[mine] += allowed[theirs]
         closed = near[gaps < 0.0]
         depth = gaps[gaps < 0.0]
         residual = system.constraint_residuals(t, q)

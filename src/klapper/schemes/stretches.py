@@ -8,11 +8,17 @@ from klapper.schemes.base import Stretch
 
 
 def stretch_for(
-    system: System, step: float, theta: float, tolerance: float, level: str = "velocity"
+    system: System,
+    step: float,
+    theta: float,
+    tolerance: float,
+    level: str = "velocity",
+    *,
+    projects: bool = False,
 ) -> Stretch | None:
     """The compiled loop for a linear system or for rigid bodies with standard contacts, else None.
 
-    On position level there is one for linear systems only.
+    On position level there is one for linear systems only. With ``projects`` positions of rigid bodies are projected.
     """
     if isinstance(system, LinearSystem):
         from klapper.schemes.linear_stretch import LinearStretch, obstacle
@@ -24,5 +30,5 @@ def stretch_for(
     if form is not None:
         from klapper.schemes.rigid_stretch import RigidStretch
 
-        return RigidStretch(form, theta, step, tolerance, start=system.start.time)
+        return RigidStretch(form, theta, step, tolerance, start=system.start.time, projects=projects)
     return None

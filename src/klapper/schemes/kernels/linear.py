@@ -24,6 +24,7 @@ from klapper.schemes.kernels.linear_form import (
     multiply,
     spring_energy,
 )
+from klapper.schemes.lasting_contacts import APPROACH, NOISE
 
 _ROUND_OFF = 1e-12  # as in klapper.schemes.moreau_step
 _UNLOADED = 1e-13
@@ -38,22 +39,38 @@ def taking_part(
     v: np.ndarray,
     at: np.ndarray,
     free: np.ndarray,
+    held: np.ndarray,
     list_of: np.ndarray,
     b: np.ndarray,
+    lasts: np.ndarray,
 ) -> tuple[int, bool]:
     """Contacts of the step and their right-hand sides; returns their number and whether there is anything to solve.
 
     ``at`` (n,)   on velocity level the position q + (1 − θ) h v that tells which contacts are closed, (4.7);
                   on position level that at the end of free motion
+    ``held``      (m,) which contacts were loaded in the last step
     ``list_of``   (m,) is filled with the numbers of the contacts, ``b`` (m w,) in their order
+    ``lasts``     (m,) which contacts obey the law of those that last, ``klapper.schemes.lasting_contacts``
     """
     w, columns, dense = model.width, model.columns, model.dense
     taking, demand = 0, False
+    moving, fastest = False, 0.0
+    if not model.on_position:
+        for i in range(model.has_normal.size):
+            moving = moving or course.turning[row, i] > 0.0
+    if moving:
+        for i in range(v.size):
+            fastest = max(fastest, abs(v[i]))
     for i in range(model.has_normal.size):
         gap = 0.0
+        lasts[i] = False
         if model.has_normal[i]:
             gap = along(columns, dense, i * w, at) + course.offset[row, i]
-            if not model.on_position and gap > TOUCHING:
+            turning = course.turning[row, i] if moving and held[i] else 0.0
+            if turning > NOISE * fastest and gap <= max(model.step * turning, TOUCHING):
+                opening = along(columns, dense, i * w, v) + course.normal_rate[row, i]
+                lasts[i] = opening >= -APPROACH * turning
+            if not model.on_position and gap > TOUCHING and not lasts[i]:
                 continue
         list_of[taking] = i
         first = taking * w
@@ -68,6 +85,8 @@ def taking_part(
                 before = along(columns, dense, i * w, v) + rate
                 after = along(columns, dense, i * w, free) + rate
                 b[first] = after + model.restitution[i] * before
+                if lasts[i]:
+                    b[first] = after + max(gap / model.step, -course.turning[row, i])
             demand = demand or b[first] < 0.0 or model.limit[i] > 0.0
         for a in range(1, w):
             rate = course.tangential_rate[rate_row, i * (w - 1) + a - 1]
@@ -83,6 +102,7 @@ def run(
     q: np.ndarray,
     v: np.ndarray,
     impulse: np.ndarray,
+    held: np.ndarray,
     sums: tuple[float, float, float, float, float],
     first: int,
     count: int,
@@ -93,9 +113,9 @@ def run(
 ) -> tuple[int, int]:
     """``count`` steps after step number ``first``; returns (samples filled, steps they cover).
 
-    ``q``, ``v`` and ``impulse`` (m, w) are changed; ``sums`` are those of the ledger so far; ``last_impulse`` holds the
-    impulses at the last sample. Fewer samples than wanted say that a contact problem was not solved in the step after
-    them.
+    ``q``, ``v``, ``impulse`` (m, w) and ``held`` (m,), which contacts were loaded before, are changed; ``sums`` are
+    those of the ledger so far; ``last_impulse`` holds the impulses at the last sample. Fewer samples than wanted say
+    that a contact problem was not solved in the step after them.
     """
     n, m, w, h, theta = q.size, model.has_normal.size, model.width, model.step, model.theta
     dead, delassus, response = model.dead, model.delassus, model.response
@@ -107,7 +127,7 @@ def run(
     stiffness_start, stiffness_column, stiffness_value = model.stiffness
     circulatory_start, circulatory_column, circulatory_value = model.circulatory
     damped, elastic = rate_value.size > 0, position_value.size > 0
-    loads, offsets, rates_n, rates_t, sample_offsets = course
+    loads, offsets, rates_n, _, rates_t, sample_offsets = course
     positions, velocities, gaps, impulses, states, energies, residuals = saved
     moving_load, moving_gap = loads.shape[0] > 1, offsets.shape[0] > 1
     moving_rate, moving_sample = rates_t.shape[0] > 1, sample_offsets.shape[0] > 1
@@ -123,7 +143,7 @@ def run(
     stored = 0.5 * form(stiffness_start, stiffness_column, stiffness_value, q, q)
     for i in range(n):
         stored -= dead[i] * q[i]
-    held = spring_energy(model.compliance, impulse, h)
+    sprung, lasts = spring_energy(model.compliance, impulse, h), np.zeros(m, np.bool_)
     rough = False
     for i in range(m):
         rough = rough or model.friction[i] > 0.0 or model.limit[i] > 0.0
@@ -148,9 +168,10 @@ def run(
             free[i] = v[i] + pushed[i]
             middle[i] = q[i] + ahead * (free[i] if model.on_position else v[i])
 
-        closed, demand = taking_part(model, course, k_gap, k_rate, v, middle, free, list_of, b)
+        closed, demand = taking_part(model, course, k_gap, k_rate, v, middle, free, held, list_of, b, lasts)
         j = 0
         for i in range(m):
+            held[i] = False
             right[i] = np.inf
             if j < closed and list_of[j] == i:
                 right[i] = b[j * w]
@@ -205,7 +226,7 @@ def run(
             free[i] = after  # v⁺
             work[i] = 0.5 * (v[i] + after)  # v_m
 
-        friction, impact, walls, softened = 0.0, 0.0, 0.0, 0.0
+        friction, impact, walls, softened, turned = 0.0, 0.0, 0.0, 0.0, 0.0
         for j in range(closed):
             i = list_of[j]
             loaded = push[i] > _UNLOADED * motion
@@ -216,16 +237,19 @@ def run(
                     mean = along(columns, dense, i * w + a, work) + rate
                     if a == 0 and model.soft[i]:
                         softened -= lam * mean
+                    elif a == 0 and lasts[i]:
+                        turned -= lam * mean
                     elif a == 0:
                         impact -= lam * mean
                     else:
                         friction -= lam * mean
                     walls -= lam * rate
+                    held[i] = True
                 gathered[i, a] += lam
             now = OPEN
             if loaded:
                 now = SLIP
-                if impulse[i, 0] > 0.0:
+                if impulse[i, 0] > 0.0 and not lasts[i]:
                     approach = -(along(columns, dense, i * w, v) + rates_n[k_gap, i])
                     smooth = abs(along(columns, dense, i * w, pushed))
                     if approach > 2.0 * smooth + 1e-12 * abs(approach):
@@ -260,10 +284,10 @@ def run(
         damping_sum += h * lost
         friction_sum += friction
         impact_sum += impact
-        now_held = spring_energy(model.compliance, impulse, h)
+        now_sprung = spring_energy(model.compliance, impulse, h)
         numerical_sum += h * (outside - lost) - (now_stored - stored) - h * applied
-        numerical_sum += softened - (now_held - held)
-        stored, held = now_stored, now_held
+        numerical_sum += softened + turned - (now_sprung - sprung)
+        stored, sprung = now_stored, now_sprung
 
         until_sample -= 1
         if until_sample == 0 or k == count - 1:
@@ -281,7 +305,7 @@ def run(
                     gathered[i, a] = 0.0
                     last_impulse[i, a] = impulse[i, a]
             energies[samples, 0] = 0.5 * form(mass_start, mass_column, mass_value, v, v)
-            energies[samples, 1] = stored + held
+            energies[samples, 1] = stored + sprung
             energies[samples, 2] = loads_sum
             energies[samples, 3] = damping_sum
             energies[samples, 4] = friction_sum

@@ -62,13 +62,14 @@ class LinearForm(NamedTuple):
 class Course(NamedTuple):
     """Given functions of time over the steps of one call: one row per step, or a single row for constants.
 
-    ``load`` (c, n) at t + θ h; ``offset`` (c, m), ``normal_rate`` (c, m) and ``tangential_rate`` (c, m d) at
-    t + (1 − θ) h; ``sample_offset`` (s, m) at the samples.
+    ``load`` (c, n) at t + θ h; ``offset`` (c, m), ``normal_rate`` (c, m), ``turning`` h |g̈| (c, m) [m/s] of the given
+    motion and ``tangential_rate`` (c, m d) at t + (1 − θ) h; ``sample_offset`` (s, m) at the samples.
     """
 
     load: np.ndarray
     offset: np.ndarray
     normal_rate: np.ndarray
+    turning: np.ndarray
     tangential_rate: np.ndarray
     sample_offset: np.ndarray
 

@@ -1,14 +1,11 @@
-"""The contacts that take part in a step: found by their gaps, written as rows of the contact table."""
+"""The contacts that take part in a step as rows of the contact table."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 from numba import njit
 
-from klapper.schemes.base import TOUCHING
-from klapper.schemes.kernels.rigid_geometry import gap_to_plane, set_arms, set_frame, set_own
+from klapper.schemes.kernels.rigid_geometry import set_arms, set_frame, set_own
 from klapper.schemes.kernels.rigid_tables import (
     APPROACH,
     ARM_A,
@@ -21,6 +18,7 @@ from klapper.schemes.kernels.rigid_tables import (
     FRICTION,
     KAPPA,
     KIND,
+    LASTING,
     NORMAL,
     NUMBER,
     OTHER,
@@ -30,28 +28,6 @@ from klapper.schemes.kernels.rigid_tables import (
 )
 
 _fast = {"contract"}
-
-
-@njit(cache=True, fastmath=_fast, error_model="numpy")
-def find_closed(
-    pair: np.ndarray, centre: np.ndarray, ball: np.ndarray, plane: np.ndarray, closed: np.ndarray, count: int
-) -> int:
-    """Append the places in the list of those pairs that touch; returns how many there are now."""
-    for k in range(pair.shape[0]):
-        s, other = pair[k, BALL], pair[k, OTHER]
-        if pair[k, KIND] == WITH_PLANE:
-            touches = gap_to_plane(centre, s, ball[s, 3], plane, other) <= TOUCHING
-        else:
-            reach = ball[s, 3] + ball[other, 3]
-            x = centre[s, 0] - centre[other, 0]
-            y = centre[s, 1] - centre[other, 1]
-            z = centre[s, 2] - centre[other, 2]
-            square, limit = x * x + y * y + z * z, 1.000001 * reach + TOUCHING
-            touches = square <= limit * limit and math.sqrt(square) - reach <= TOUCHING
-        if touches:
-            closed[count] = k
-            count += 1
-    return count
 
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
@@ -103,6 +79,14 @@ def set_contact(
     contact[i, FRICTION] = friction
     contact[i, BOUNCE] = restitution * vn
     contact[i, KAPPA] = 0.0
+    contact[i, LASTING] = 0.0
+
+
+@njit(cache=True)
+def set_lasting(contact: np.ndarray, i: int, shift: float) -> None:
+    """Let contact i obey the law of those that last, unless its shift is nan."""
+    if not np.isnan(shift):
+        contact[i, LASTING], contact[i, BOUNCE] = 1.0, shift
 
 
 @njit(cache=True)

@@ -15,6 +15,7 @@ from klapper.schemes.kernels.rigid_tables import (
     APPROACH,
     BODY_A,
     BODY_B,
+    LASTING,
     MASS,
     MOMENT,
     VELOCITY,
@@ -77,13 +78,20 @@ def numerical_loss(
 @njit(cache=True, fastmath=_fast, error_model="numpy")
 def contact_losses(
     body: np.ndarray, contact: np.ndarray, link: np.ndarray, impulse: np.ndarray, count: int
-) -> tuple[float, float]:
-    """Energies [J] that friction and normal impulses take: −½ λ · (v⁺ + v⁻), Waltersberger (3.118)."""
-    friction, impact = 0.0, 0.0
+) -> tuple[float, float, float]:
+    """Energies [J] that friction, normal impulses and turning take: −½ λ · (v⁺ + v⁻), Waltersberger (3.118).
+
+    Normal impulses of contacts that last do no work but that of the turning.
+    """
+    friction, impact, turned = 0.0, 0.0, 0.0
     for i in range(count):
         if impulse[i, 0] != 0.0:
             vn, v1, v2 = contact_velocity(body, VELOCITY, contact, i, link[i, BODY_A], link[i, BODY_B])
-            impact -= 0.5 * impulse[i, 0] * (vn + contact[i, APPROACH])
+            taken = -0.5 * impulse[i, 0] * (vn + contact[i, APPROACH])
+            if contact[i, LASTING] != 0.0:
+                turned += taken
+            else:
+                impact += taken
             friction -= 0.5 * impulse[i, 1] * (v1 + contact[i, APPROACH + 1])
             friction -= 0.5 * impulse[i, 2] * (v2 + contact[i, APPROACH + 2])
-    return friction, impact
+    return friction, impact, turned

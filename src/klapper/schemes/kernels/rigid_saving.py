@@ -19,6 +19,7 @@ from klapper.schemes.kernels.rigid_tables import (
     BODY_A,
     BODY_B,
     FRICTION,
+    LASTING,
     NUMBER,
     OWN,
     VELOCITY,
@@ -88,7 +89,8 @@ def contact_state(
     v = contact_velocity(body, VELOCITY, contact, i, a, b)
     f = (impulse[i, 0], impulse[i, 1], impulse[i, 2])
     weight = max(contact[i, OWN + 3], contact[i, OWN + 5])
-    return _state(f, v, -contact[i, APPROACH], smooth, contact[i, OWN], weight, contact[i, FRICTION])
+    approach = 0.0 if contact[i, LASTING] != 0.0 else -contact[i, APPROACH]
+    return _state(f, v, approach, smooth, contact[i, OWN], weight, contact[i, FRICTION])
 
 
 @njit(cache=True, error_model="numpy")

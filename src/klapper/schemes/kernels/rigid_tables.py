@@ -42,7 +42,8 @@ BOUNCE = 26  # ε v_N⁻ [m/s]
 KAPPA = 27
 APPROACH = 28  # velocity (3,) at the start of the step
 PLAIN = 31  # whether normal and friction are uncoupled and the latter is the same in all directions
-CONTACT_COLUMNS = 32
+LASTING = 32  # whether the contact obeys the law of those that last
+CONTACT_COLUMNS = 33
 
 # Columns of the list of pairs that may touch, and of the active contacts' links.
 NUMBER, BALL, OTHER, KIND = 0, 1, 2, 3

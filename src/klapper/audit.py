@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from klapper.conservation import conservation
+from klapper.mechanics.contacts import unused_restitution
 from klapper.mechanics.determinacy import force_determinacy
 from klapper.mechanics.force_audit import forces_by_state, summary
 from klapper.mechanics.momenta import has_momenta
@@ -58,11 +59,11 @@ def audit(run: Run, system: System, scheme: Scheme) -> Audit:
         findings |= _penetration(run, system, scheme)
     if len(run.layout.contacts) == system.contacts.count:
         findings |= _open_forces(run, system, scheme)
-        findings |= _unused_restitution(system, scheme)
     else:
         findings["contacts"] = (
             f"of {system.contacts.count} possible ones those are kept that were loaded in the step before each sample"
         )
+    findings |= _unused_restitution(system, scheme)
     findings |= energy_gains(run)
     kept = conservation(run, system) if scheme.inertia and has_momenta(system) else None
     if kept is not None:
@@ -156,12 +157,8 @@ def _deformation(run: Run, system: System) -> np.ndarray:
 
 def _unused_restitution(system: System, scheme: Scheme) -> dict[str, Any]:
     """What is told where the model asks for a rebound that the scheme does not know."""
-    restitution = system.contacts.laws(np.arange(system.contacts.count)).restitution
-    if not scheme.rebound or not np.any(restitution > 0.0):
-        return {}
-    given = f"{restitution.max():g} at '{system.contacts.name(int(np.argmax(restitution)))}'"
-    follows = f"rebound follows from {scheme.rebound}"
-    return {"restitution": f"the restitution of the model, e.g. {given}, is not used: {follows}"}
+    told = unused_restitution(system.contacts, scheme.rebound) if scheme.rebound else ""
+    return {"restitution": told} if told else {}
 
 
 def _open_forces(run: Run, system: System, scheme: Scheme) -> dict[str, Any]:

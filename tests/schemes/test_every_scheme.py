@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from klapper.mechanics import CompliantNormal, Contact, FrictionElement, InvalidModel, LinearSystem
+from klapper.mechanics import (
+    CompliantNormal,
+    Constraint,
+    Contact,
+    FrictionElement,
+    FunctionSystem,
+    InvalidModel,
+    LinearSystem,
+)
 from klapper.schemes import SCHEMES, PenaltyContact
 from klapper.simulate import simulate
 
@@ -156,3 +164,31 @@ def test_restitution_is_obeyed_or_refused_or_said_not_to_be_used(kind: str) -> N
     else:
         assert "e.g. 0.5 at 'floor', is not used" in told
         assert "restitution" not in simulate(ball(), 0.1, made(kind, 1e-3, **options)).about["audit"]
+
+
+RESTING = {
+    "mass": lambda: LinearSystem([1.0]),
+    "spring": lambda: LinearSystem([1.0, 2.0], stiffness=[[2.0, -1.0], [-1.0, 1.0]]),
+    "touching": lambda: LinearSystem([1.0], stiffness=[1.0], contacts=[Contact("floor", normal=[1.0])]),
+    "tied": lambda: LinearSystem(
+        [1.0, 1.0], stiffness=np.eye(2), constraints=[Constraint("tie", [1.0, -1.0])]
+    ),
+    "functions": lambda: FunctionSystem([0.0], [0.0], mass=np.eye(1), force=lambda t, q, v: -q),
+}
+
+NO_REST = {("quasi-static", "mass"), ("exact", "functions")}  # without stiffness, without a closed form
+
+
+@every_scheme
+@pytest.mark.parametrize("what", RESTING)
+def test_a_system_with_nothing_to_do_stays_at_rest(kind: str, what: str) -> None:
+    """No load, no velocity, no residual to compare with: no equation may fail for want of a scale."""
+    system = RESTING[what]()
+    options = SPRINGS if SCHEMES[kind].rebound == "the springs of the contacts" else {}
+    try:
+        run = simulate(system, 5 * STEP, made(kind, **options))
+    except InvalidModel as refused:
+        assert (kind, what) in NO_REST, refused
+        return
+    assert not run.position.any() and not run.velocity.any()
+    assert run.ledger.closes(1e-12)

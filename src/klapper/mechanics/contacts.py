@@ -189,6 +189,20 @@ class Constraint:
         return self.affine
 
 
+def unused_restitution(contacts: Any, rebound: str) -> str:
+    """What is to be said where a method does not use the restitution of the ``contacts`` of a system.
+
+    ``rebound``  what decides on the speed after an impact instead
+
+    Empty if no contact has a restitution.
+    """
+    restitution = contacts.laws(np.arange(contacts.count)).restitution
+    if not np.any(restitution > 0.0):
+        return ""
+    given = f"{restitution.max():g} at '{contacts.name(int(np.argmax(restitution)))}'"
+    return f"the restitution of the model, e.g. {given}, is not used: rebound follows from {rebound}"
+
+
 def rate_of(part: Contact | FrictionElement, tangential: int, time: Any) -> np.ndarray:
     """a_T (…, d) [m/s] of a contact at the given time or times."""
     values = part.tangential_rate.value(time)

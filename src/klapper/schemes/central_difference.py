@@ -24,6 +24,7 @@ from klapper.schemes.consistent_start import (
     consistent_start,
     present,
     require_constant_mass,
+    require_no_restitution,
     require_same_mass,
 )
 from klapper.schemes.equal_steps import EqualSteps
@@ -76,6 +77,7 @@ class CentralDifference(EqualSteps):
 
     def init(self, system: System) -> Snapshot:
         require_constant_mass(system, self.name)
+        require_no_restitution(system, self)
         require_contact(system, self.contact, self.name)
         _require_diagonal(system)
         limit = stable_step(system, contact=self.contact)

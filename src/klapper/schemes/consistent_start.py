@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.mechanics.contacts import unused_restitution
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
 from klapper.schemes.base import Snapshot, StepFailed, snapshot_at_start
@@ -61,6 +62,15 @@ def require_constant_mass(system: System, name: str) -> None:
                 f"the mass matrix of '{system.name}' depends on its position, but {name} steps need a constant one; "
                 f"use Moreau."
             )
+
+
+def require_no_restitution(system: System, scheme: Any) -> None:
+    """Refuse contacts with a restitution that the steps of ``scheme`` do not use."""
+    told = unused_restitution(system.contacts, scheme.rebound)
+    if told:
+        raise InvalidModel(
+            f"{told[0].upper()}{told[1:]} in {scheme.name} steps; set it to 0, or use Moreau or EventDriven."
+        )
 
 
 def require_plain_velocities(system: System, name: str) -> None:

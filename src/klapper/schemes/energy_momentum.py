@@ -30,6 +30,7 @@ from klapper.schemes.base import (
 )
 from klapper.schemes.consistent_start import (
     require_constant_mass,
+    require_no_restitution,
     require_pressed_contacts,
     require_same_mass,
 )
@@ -116,6 +117,7 @@ class EnergyMomentum(AccurateSteps):
 
     def init(self, system: System) -> Snapshot:
         require_constant_mass(system, self.name)
+        require_no_restitution(system, self)
         if system.contacts.count:
             self.contact.require(system)
             require_pressed_contacts(system, self.name)

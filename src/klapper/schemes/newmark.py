@@ -25,6 +25,7 @@ from klapper.schemes.consistent_start import (
     consistent_start,
     present,
     require_constant_mass,
+    require_no_restitution,
     require_same_mass,
 )
 from klapper.schemes.direction_slope import direction_slope
@@ -73,6 +74,7 @@ class NewmarkFamily(AccurateSteps):
 
     def init(self, system: System) -> Snapshot:
         require_constant_mass(system, self.name)
+        require_no_restitution(system, self)
         require_contact(system, self.contact, self.name)
         start = consistent_start(system, self.contact)
         memory = _Memory(start.acceleration, start.acceleration, start.multipliers, self.step_size, 0)

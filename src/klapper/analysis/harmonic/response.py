@@ -20,6 +20,7 @@ from klapper.analysis.harmonic.residual import HarmonicResidual, residual_of
 from klapper.analysis.harmonic.sources import PlayedSystem
 from klapper.analysis.harmonic.work import HarmonicWork, work_of
 from klapper.contact_states import OPEN, SLIP, STICK
+from klapper.mechanics.contacts import unused_restitution
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.results.citations import references
@@ -60,6 +61,11 @@ class HarmonicResponse:
     def order(self) -> int:
         """p: periods of the forcing in one period of the motion."""
         return self.balance.source.order
+
+    @property
+    def unused_restitution(self) -> str:
+        """A sentence if the contacts have a restitution, which harmonic balance does not use; else empty."""
+        return unused_restitution(self.system.contacts, "the balance, as with a restitution of 1")
 
     @property
     def omega(self) -> float:
@@ -242,4 +248,6 @@ class HarmonicResponse:
                 strict=True,
             )
         ]
+        if self.unused_restitution:
+            lines.append(f"  {self.unused_restitution}")
         return "\n".join([*lines, f"  {self.work}", f"  {self.residual}"])

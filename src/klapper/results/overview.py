@@ -71,6 +71,7 @@ def contact_rows(run: Run) -> Iterator[dict[str, Any]]:
     """
     interval = np.diff(run.time)
     span = interval.sum()
+    over = run.over_time if run.samples.loaded is None and len(run) else None
     for contact in _told_contacts(run):
         history = run.contact(contact)
         share = {
@@ -85,8 +86,8 @@ def contact_rows(run: Run) -> Iterator[dict[str, Any]]:
             "contact": history.name,
             **share,
             "impacts": int(hit.sum()),
-            "smallest_gap": _extreme(history.gap, np.min),
-            "largest_force": _extreme(force, np.max),
+            "smallest_gap": _extreme(history.gap, np.min) if over is None else float(over.gap.least[contact]),
+            "largest_force": _extreme(force, np.max) if over is None else float(over.force.largest[contact]),
             "largest_impulse": _extreme(history.impulse[hit, 0], np.max),
         }
 

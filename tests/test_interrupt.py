@@ -73,7 +73,7 @@ def test_a_loop_over_runs_ends_with_the_run_that_is_interrupted(monkeypatch: pyt
     assert begun == 1
     assert isinstance(caught.value, SimulationInterrupted)
     assert caught.value.run.about["status"] == "interrupted"
-    assert len(caught.value.run) == 4
+    assert caught.value.run.samples.step[-1] == 3
     again = pickle.loads(pickle.dumps(caught.value))
     assert str(again) == str(caught.value)
     np.testing.assert_array_equal(again.run.position, caught.value.run.position)
@@ -119,7 +119,8 @@ def test_a_second_ctrl_c_while_saving_leaves_a_store_that_is_whole(
         patch.setattr(PartStore, "append", append)
         with pytest.raises(SimulationInterrupted) as caught:
             simulate(ball(), 1.0, EventDriven(), store=tmp_path / "run")
-    assert len(read(tmp_path / "run")) == len(caught.value.run) == 4
+    stored = read(tmp_path / "run")
+    assert len(stored) == len(caught.value.run) and stored.samples.step[-1] == 3
     assert read(tmp_path / "run").statistics.steps == 3
     resumed = simulate(ball(), 1.0, EventDriven(), store=tmp_path / "run")
     np.testing.assert_array_equal(resumed.position, whole.position)

@@ -214,4 +214,5 @@ def _other_factor(node: ast.expr, text: _Text) -> Change:
     other = (
         2 * value if value <= 1 else value // 2 if value % 2 == 0 and isinstance(value, int) else value / 2
     )
-    return "factor", (text.begin(node), text.end(node)), repr(value), repr(other)
+    begin, end = text.begin(node), text.end(node)
+    return "factor", (begin, end), text.source[begin:end].decode(), repr(other)

@@ -91,7 +91,7 @@ class SimulationInterrupted(KeyboardInterrupt):
     >>> from klapper.schemes import Moreau
     >>> from klapper.simulate import SimulationInterrupted, simulate
     >>> def force(t, q, v):
-    ...     if t > 0.25:
+    ...     if t > 0.22:
     ...         raise KeyboardInterrupt
     ...     return [-10.0]
     >>> ball = FunctionSystem([0.0], [0.0], mass=[[1.0]], force=force, stiff=False)

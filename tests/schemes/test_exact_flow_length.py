@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from klapper.mechanics import Contact, LinearSystem
-from klapper.schemes import PiecewiseExact
+from klapper.schemes import PiecewiseExact, Work
 from klapper.schemes.linear_phase_equations import phase_equations
 from klapper.schemes.mobility import Inverse
 from klapper.schemes.phase_modes import Modes
@@ -14,7 +14,7 @@ def flow_of(angular_frequency, until):
     system = LinearSystem([1.0], stiffness=[angular_frequency**2], position=[1.0])
     equations = phase_equations(system, Modes.none(0, 0), Inverse(system.mass_matrix))
     start = system.start
-    return PiecewiseExact(sample=0.1).flow(equations, 0.0, start.position, start.velocity, until, 0.0)
+    return PiecewiseExact(sample=0.1).flow(equations, 0.0, start.position, start.velocity, until, 0.0, Work())
 
 
 @pytest.mark.parametrize("angular_frequency", [0.01, 1.0, 200.0])
@@ -43,7 +43,9 @@ def test_a_growing_motion_is_cut_soon_after_its_first_event():
     )
     equations = phase_equations(system, Modes.none(0, 0), Inverse(system.mass_matrix))
     start = system.start
-    flow = PiecewiseExact(sample=0.1).flow(equations, 0.0, start.position, start.velocity, 30.0 / rate, 0.0)
+    flow = PiecewiseExact(sample=0.1).flow(
+        equations, 0.0, start.position, start.velocity, 30.0 / rate, 0.0, Work()
+    )
     stopped = np.arccosh(1.0 / begin) / rate
     assert stopped < flow.end < 30.0 / rate
     q, _ = flow.states(np.array([stopped, flow.end]))

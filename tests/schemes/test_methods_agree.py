@@ -215,7 +215,7 @@ def test_ctrl_c_keeps_what_there_is_and_the_rest_follows_bit_for_bit(scheme, sha
         patch.setattr(type(scheme), "step", interrupted)
         part = simulate(system, end, scheme, store=tmp_path / "run", on_interrupt="return")
     assert part.about["status"] == "interrupted"
-    assert len(part) == steps + 1
+    assert part.samples.step[-1] == steps
     resumed = simulate(system, end, scheme, store=tmp_path / "run")
     assert resumed.about["status"] == "complete"
     for name in ARRAYS:

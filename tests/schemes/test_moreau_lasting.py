@@ -103,7 +103,10 @@ KINDS = (bowl, pendulum_at_a_wall, bowl, disc_over_disc, tumbling_box)
 
 
 def stays_out(seed: int) -> None:
-    """Penetration is at most h² |b|, however long the contact lasts, and the ledger closes."""
+    """Penetration is at most h² |b|, however long the contact lasts, and the ledger closes.
+
+    Rigid bodies are not projected: they may be as deep as an approach takes them in one step.
+    """
     for h in (2e-3, 1e-3):
         rng = np.random.default_rng(seed)
         system = KINDS[seed % len(KINDS)](rng, rng.choice([0.0, 0.6]))
@@ -114,8 +117,15 @@ def stays_out(seed: int) -> None:
             np.abs(system.curvature(t, q, v, every)[0]).max()
             for t, q, v in zip(run.time, run.position, run.velocity, strict=True)
         )
-        assert -run.gap.min() <= 1.1 * h**2 * b + 1e-11  # b between samples is a little larger than at them
-        assert "penetration" not in run.about["audit"]
+        deep = 1.1 * h**2 * b + 1e-11  # b between samples is a little larger than at them
+        if system.rigid_bodies:
+            deep += h * max(
+                -system.directions(t, q, every).normal_velocity(v).min()
+                for t, q, v in zip(run.time, run.position, run.velocity, strict=True)
+            )
+        else:
+            assert "penetration" not in run.about["audit"]
+        assert -run.gap.min() <= deep
         assert "energy gain" not in run.about["audit"]
 
 

@@ -182,4 +182,6 @@ def test_books_close_in_any_rattling_system(seed: int, theta: float) -> None:
     assert closes(run)
     assert np.all(np.diff(run.ledger.damping) >= 0.0)
     if theta == 0.5:
-        assert np.abs(run.ledger.numerical).max() <= 1e-11 * run.ledger.scale
+        # contacts that last on walls of up to 0.1 · 5² m/s² err by h |b| in their velocities
+        turned = 5e-3 * 2.5 * run.impulse[:, :2, 0].sum()
+        assert np.abs(run.ledger.numerical).max() <= 1e-11 * run.ledger.scale + turned

@@ -117,10 +117,11 @@ class TestBouncingBall:
 
     def test_both_limits_of_the_velocity_are_kept(self):
         run = simulate(self.ball, 1.0, PiecewiseExact())
-        before, after = run.samples.velocity[1:3, 0]
+        hit = np.flatnonzero(np.diff(run.time) == 0.0)[0]
+        before, after = run.samples.velocity[hit : hit + 2, 0]
         assert before == pytest.approx(-np.sqrt(2.0 * 9.81), rel=1e-14)
         assert after == pytest.approx(-0.8 * before, rel=1e-14)
-        assert run.samples.time[1] == run.samples.time[2]
+        assert run.impacts().time[0] == run.time[hit]
 
 
 def vielsack(gravity, shaking, position=0.0, velocity=0.0):
@@ -379,7 +380,7 @@ def test_a_thousand_periods_of_a_pressed_oscillator_are_one_step():
     assert run.about["steps"] == 1
     assert run.samples.position[-1, 0] == pytest.approx(0.5, abs=1e-14)
     assert run.samples.position[-1, 1] == 0.0
-    assert run.samples.impulse[-1, 0, 0] == pytest.approx(1000 * PERIOD, rel=1e-13)
+    assert run.samples.impulse[:, 0, 0].sum() == pytest.approx(1000 * PERIOD, rel=1e-13)
 
 
 def test_a_motion_that_grows_beyond_all_numbers_finds_its_stops():

@@ -25,6 +25,7 @@ from klapper.results.penetration import penetration_statistics
 from klapper.schemes.contact_modes import STICKING
 from klapper.schemes.regularised import Regularised
 from klapper.schemes.regularised_step import RegularisedMemory
+from klapper.schemes.work import Work
 from klapper.simulate import simulate
 
 GRAVITY = 9.81
@@ -232,7 +233,7 @@ def test_the_mixed_acceleration_is_unique_along_the_motion():
         resting = modes.copy()
         resting.tangential[closed] = STICKING
         t, q = snapshot.time, snapshot.position
-        switches = scheme.switches(system)
+        switches = scheme.switches(system, Work())
         v = switches.held(t, q, snapshot.velocity, closed)
         decision = switches.decision(resting, closed, t, q, v)
         assert decision.problem.convex

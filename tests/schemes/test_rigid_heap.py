@@ -68,8 +68,8 @@ class TestHeap:
     def test_search_and_list_give_the_same_motion(self) -> None:
         grouped, start, _ = heap(3, 3, seed=2, epsilon=0.5)
         listed, _, _ = heap(3, 3, seed=2, epsilon=0.5, listed=True)
-        one, found, _ = RigidStretch(grouped, 0.5, 1e-3, 1e-5).run(start, 300, 300)
-        other, known, _ = RigidStretch(listed, 0.5, 1e-3, 1e-5).run(start, 300, 300)
+        one, found, _ = RigidStretch(grouped, 0.5, 1e-3, 1e-5).run(start, 200, 200)
+        other, known, _ = RigidStretch(listed, 0.5, 1e-3, 1e-5).run(start, 200, 200)
         assert np.array_equal(one.position, other.position)
         assert np.array_equal(one.impulse, other.impulse)
         assert len(one.contact) > 20

@@ -175,6 +175,8 @@ class RigidSystem(System):
         """Gap [m] below which the contacts of a search are near; infinite without a search."""
         return min((group.margin for group in self.contacts.groups), default=np.inf)
 
+    rigid_bodies = True
+
     @cached_property
     def affine_gaps(self) -> bool:  # type: ignore[override]
         """Whether all contacts are between centres of bodies and half-spaces that do not turn."""

@@ -113,7 +113,7 @@ class System(Protocol):
     12. ``picture(until)`` is what the system looks like, with given motions up to the time ``until`` [s]. Without an
         override None: there is nothing to be seen.
     13. What is special is said: ``compliance`` (m, m) [m/N] of contacts that give way; ``affine_constraints``, whether
-        J_B never changes; ``affine_gaps``, whether J_N never changes;
+        J_B never changes; ``affine_gaps``, whether J_N never changes; ``rigid_bodies``, whether all parts are;
         ``singular_mass``, whether coordinates without mass follow the others by
         ``carried_velocity(v)``; ``search_margin`` [m], the gap from which on ``near`` may leave out a contact;
         ``rigid_form()``, if all of it is rigid bodies with standard contacts. Without an override: nothing.
@@ -164,6 +164,7 @@ class System(Protocol):
     compliance: Any = None
     affine_constraints: bool = False
     affine_gaps: bool = False
+    rigid_bodies: bool = False
 
     def mass(self, q: np.ndarray) -> Matrix: ...
 

@@ -86,7 +86,7 @@ class EventDriven(Phased):
         y = np.concatenate([q, v, np.zeros(equations.size + 3)])
         motion = len(q) + len(v)
         tolerance = self.tolerance * np.sqrt(motion / len(y))  # scipy takes the mean over all of y
-        absolute = self._allowed(equations, t, y, size if size > 0.0 else until - t)
+        absolute = self._allowed(equations, t, y, size)
         absolute[:motion] = tolerance
         stiff = size > 0.0 and size * equations.turning_rate(t, q, v, size) > _EXPLICIT_REACH
         step = smooth_step(
@@ -102,11 +102,14 @@ class EventDriven(Phased):
         return _IntegratedFlow(equations, step, max(step.next_size, size if step.end >= until else 0.0))
 
     def _allowed(self, equations: PhaseEquations, t: float, y: np.ndarray, size: float) -> np.ndarray:
-        """Errors (n,) of the integrals that a step of about ``size`` [s] may have: where all is at rest, only forces
-        that change with time keep the steps short."""
+        """Errors (n,) of the integrals that a step of about ``size`` [s] may have.
+
+        Where contacts are at rest, only forces that change with time keep the steps short. Where they slide, forces
+        are part of the motion. The first step is short anyway.
+        """
         motion = len(y) - equations.size - 3
         allowed = np.full(len(y), _UNCONTROLLED)
-        if equations.size:
+        if equations.size and size > 0.0 and len(equations.sliding) == 0:
             forces = equations.instant(
                 t, y[: len(equations.system.coordinates)], y[len(equations.system.coordinates) : motion]
             ).forces

@@ -140,6 +140,8 @@ class Moreau(AccurateSteps):
             return self.projection
         if self.level == "position" or system.singular_mass:
             return False  # gaps of the end of the step are in its law; no metric to project in
+        if system.rigid_bodies:
+            return False  # contacts that last keep their gap by their law, and impacts would move flights
         turns = system.contacts.count > 0 and not system.affine_gaps
         return turns or (len(system.constraints) > 0 and not system.affine_constraints)
 
@@ -150,9 +152,7 @@ class Moreau(AccurateSteps):
             return None
         from klapper.schemes.stretches import stretch_for
 
-        return stretch_for(
-            system, self.step_size, self.theta, self.tolerance, self.level, projects=self.projects(system)
-        )
+        return stretch_for(system, self.step_size, self.theta, self.tolerance, self.level)
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -49,7 +49,7 @@ class PiecewiseExact(Phased):
     >>> from klapper.schemes import PiecewiseExact
     >>> from klapper.simulate import simulate
     >>> oscillator = LinearSystem([1.0], stiffness=[4.0], position=[1.0])
-    >>> simulate(oscillator, np.pi / 2.0, PiecewiseExact()).position[:, 0].round(12)
+    >>> simulate(oscillator, np.pi / 2.0, PiecewiseExact(), every=1).position[:, 0].round(12)
     array([ 1., -1.])
     """
 

@@ -53,6 +53,7 @@ class RegularisedMotion:
     def _row(self, t: float, y: np.ndarray) -> tuple[np.ndarray, ...]:
         step, phase, system = self._step, self._phase, self._phase.system
         q, v, _, _ = phase.parts(y)
+        q, v = step.without_drift(phase, t, q, v)
         impulse, constraint, works = phase.sums(y)
         modes = phase.settled(t, y)
         sums = step.before.sums + step.energies(works, modes, t, q, v)

@@ -88,7 +88,7 @@ class RegularisedStep:
         phase, piece = self._smooth_piece()
         q, v, _, _ = phase.parts(piece.y)
         during = modes = phase.settled(piece.end, piece.y)
-        q, v = self._without_drift(phase, piece.end, q, v)
+        q, v = self.without_drift(phase, piece.end, q, v)
         if piece.labels:
             modes, v = self._switched(phase, during, piece.labels, piece.end, q, v)
         self.counts["steps"] += 1
@@ -179,7 +179,7 @@ class RegularisedStep:
         self.counts["switches"] += len(labels)
         return self.switches.after(phase, modes, labels, t, q, v)
 
-    def _without_drift(
+    def without_drift(
         self, phase: Phase, t: float, q: np.ndarray, v: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Position and velocity that meet the constraints, and sticking patches that stick."""

@@ -27,7 +27,6 @@ class RigidStretch:
     ``tolerance``   allowed residual of the contact problems, relative to their largest velocity term
     ``max_sweeps``  sweeps over all contacts of a step before the loop stops and says so
     ``start``       time [s] of step number 0
-    ``projects``    whether penetration is taken out of positions, :mod:`klapper.schemes.kernels.rigid_projection`
 
     Up to a dozen contacts are solved to round-off. Heaps have nearly indeterminate forces: 1e-5 is a tolerance that
     they reach, 1e-4 one that they reach quickly. Contacts are sampled as a table of all possible ones if these are at
@@ -44,7 +43,6 @@ class RigidStretch:
         max_sweeps: int = 20_000,
         *,
         start: float = 0.0,
-        projects: bool = False,
     ) -> None:
         if form.dimension not in (2, 3):
             raise InvalidModel(f"the dimension is {form.dimension}; allowed are 2 and 3.")
@@ -57,7 +55,7 @@ class RigidStretch:
         if max_sweeps < 1:
             raise InvalidModel(f"max_sweeps is {max_sweeps}; allowed are numbers from 1 on.")
         self.form, self.theta, self.step, self.tolerance = form, float(theta), float(step), float(tolerance)
-        self.max_sweeps, self.start, self.projects = int(max_sweeps), float(start), bool(projects)
+        self.max_sweeps, self.start = int(max_sweeps), float(start)
 
     @property
     def contact_count(self) -> int:
@@ -96,7 +94,6 @@ class RigidStretch:
             self.theta,
             self.tolerance,
             self.max_sweeps,
-            self.projects,
             np.array(snapshot.position, dtype=float),
             np.array(snapshot.velocity, dtype=float),
             np.array(snapshot.contact, dtype=np.int64),

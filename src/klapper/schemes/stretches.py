@@ -13,12 +13,10 @@ def stretch_for(
     theta: float,
     tolerance: float,
     level: str = "velocity",
-    *,
-    projects: bool = False,
 ) -> Stretch | None:
     """The compiled loop for a linear system or for rigid bodies with standard contacts, else None.
 
-    On position level there is one for linear systems only. With ``projects`` positions of rigid bodies are projected.
+    On position level there is one for linear systems only.
     """
     if isinstance(system, LinearSystem):
         from klapper.schemes.linear_stretch import LinearStretch, obstacle
@@ -30,5 +28,5 @@ def stretch_for(
     if form is not None:
         from klapper.schemes.rigid_stretch import RigidStretch
 
-        return RigidStretch(form, theta, step, tolerance, start=system.start.time, projects=projects)
+        return RigidStretch(form, theta, step, tolerance, start=system.start.time)
     return None

@@ -41,7 +41,7 @@ class Work:
     """
 
     iterations: StepIterations | None = None
-    _kept: dict[str, tuple[tuple[Any, ...], Any]] = field(default_factory=dict, repr=False)
+    _kept: dict[str, tuple[tuple[Any, ...], Any]] = field(default_factory=dict, init=False, repr=False)
 
     def kept(
         self,

@@ -97,4 +97,6 @@ class HarmonicCurve:
         turns = f", {len(self.folds)} folds" if self.folds else ""
         unused = self[0].unused_restitution if len(self) else ""
         more = f" ({unused})" if unused else ""
-        return f"{counted(len(self), 'response')} from {self.frequencies[0]:.6g} Hz{turns}; {self.ended}{more}"
+        return (
+            f"{counted(len(self), 'response')} from {self.frequencies[0]:.6g} Hz{turns}; {self.ended}{more}"
+        )

@@ -17,10 +17,6 @@ from klapper.schemes.kernels.rigid_tables import BALL, BEFORE, KIND, NUMBER, OTH
 from klapper.schemes.lasting_contacts import APPROACH, NOISE
 
 _fast = {"contract"}
-SHIFT, ALLOWED = (
-    0,
-    1,
-)  # columns of what is known of a closed contact; the shift of one that does not last is nan
 
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
@@ -103,7 +99,7 @@ def find_closed(
     """Append the places in the list of those pairs that touch or last; returns how many there are now.
 
     ``held``     numbers, rising, of the contacts that were loaded in the last step
-    ``known``    SHIFT and ALLOWED of every one that is appended
+    ``known``    x/h [m/s] of every one that is appended, nan if it does not last
     ``fastest``  the largest velocity; ``back`` [s] the time since the last step, for the turning there
     """
     j = 0
@@ -115,7 +111,7 @@ def find_closed(
         if not was_held and _apart(pair, k, centre, ball, plane):
             continue
         gap = gap_of(pair, k, centre, ball, plane)
-        shift, allowed, lasts = np.nan, 0.0, False
+        shift, lasts = np.nan, False
         if was_held:
             opening, b = normal_motion(pair, k, centre, ball_body, plane, body, 0.0)
             earlier = normal_motion(pair, k, centre, ball_body, plane, body, back)[1]
@@ -124,10 +120,10 @@ def find_closed(
             if lasts:
                 lasts = gap <= max(step * turning, TOUCHING)
             if lasts:
-                shift, allowed = max(gap / step, -turning), step * turning
+                shift = max(gap / step, -turning)
         if lasts or gap <= TOUCHING:
             closed[count] = k
-            known[count, SHIFT], known[count, ALLOWED] = shift, allowed
+            known[count] = shift
             count += 1
     return count
 

@@ -16,11 +16,10 @@ from numba import njit
 
 from klapper.schemes.kernels.rigid_contacts import set_contact, set_lasting, warm_start
 from klapper.schemes.kernels.rigid_geometry import set_centres
-from klapper.schemes.kernels.rigid_lasting import SHIFT, find_closed
+from klapper.schemes.kernels.rigid_lasting import find_closed
 from klapper.schemes.kernels.rigid_ledger import contact_losses, numerical_loss
 from klapper.schemes.kernels.rigid_momentum import new_momentum
 from klapper.schemes.kernels.rigid_motion import advance, set_after, set_change, set_free, set_place
-from klapper.schemes.kernels.rigid_projection import MOST, project
 from klapper.schemes.kernels.rigid_saving import Log, Saved, save_contacts, save_log, save_state, sum_impulses
 from klapper.schemes.kernels.rigid_search import has_moved, near_pairs
 from klapper.schemes.kernels.rigid_solve import solve, solve_alone
@@ -79,7 +78,6 @@ def run(
     theta: float,
     tolerance: float,
     max_sweeps: int,
-    projects: bool,
     q: np.ndarray,
     v: np.ndarray,
     old_number: np.ndarray,
@@ -95,7 +93,6 @@ def run(
     """Do ``count`` steps from step number ``first`` and save the multiples of ``every`` and the last.
 
     ``old_number`` (k,), ``old_impulse`` (k, 3)  of the contacts loaded in the step before
-    ``projects``    whether penetration is taken out of positions at the end of steps
     ``every_pair``  (m, 4) all possible contacts if they are saved as a table, else (0, 4) and they are logged
     Uses q and v as its own. Returns how it ended (DONE, UNSOLVED, OVERFLOW), the number of samples saved, the number
     of contacts in the last step and its residual, numbers and impulses of the contacts loaded at the last sample, and
@@ -107,7 +104,7 @@ def run(
     ground, listed = body.shape[0] - 1, model.listed
     centre, reference = np.empty((ball.shape[0], 3)), np.empty((ball.shape[0], 3))
     near, closed = np.empty((0, 4), np.int64), np.empty(pair.shape[0], np.int64)
-    known = np.empty((pair.shape[0], 2))
+    known = np.empty(pair.shape[0])
     room = max(_ROOM, old_number.size)
     contact, link = np.empty((room, CONTACT_COLUMNS)), np.empty((room, 3), np.int64)
     impulse, momentum = np.empty((room, 3)), new_momentum(room, body.shape[0])
@@ -115,7 +112,6 @@ def run(
     kept_number, kept_impulse = _widened(old_number, old_impulse, room)
     found, kept = old_number.size, old_number.size
     q_after, v_after = np.empty_like(q), np.empty_like(v)
-    room_q, room_v = np.empty_like(q), np.empty_like(v)
     margin, searched = _margin(group, ball), False
     friction, impact, numerical = sums[2], sums[3], sums[4]
     row, total, reached = 0, 0, 0.0
@@ -130,7 +126,7 @@ def run(
             searched = True
             if closed.size < pair.shape[0] + near.shape[0]:
                 closed = np.empty(2 * (pair.shape[0] + near.shape[0]), np.int64)
-                known = np.empty((closed.size, 2))
+                known = np.empty(closed.size)
         set_free(dimension, gravity, body, v, step_size, theta)
         back = step_size * min(1.0, first + n + 1.0 - theta)
         fastest = 0.0
@@ -176,7 +172,7 @@ def run(
                 group_law[kind, 0], group_law[kind, 1],
             )  # fmt: skip
         for i in range(total):
-            set_lasting(contact, i, known[i, SHIFT])
+            set_lasting(contact, i, known[i])
         reached = 0.0
         if total == 1:
             reached = solve_alone(body, contact, link, impulse, total)
@@ -189,8 +185,6 @@ def run(
             set_change(body, contact, link, impulse, total)
         set_after(dimension, body, v, v_after)
         advance(dimension, q, v, v_after, step_size, theta, q_after)
-        if projects and total <= MOST:
-            project(model, near, link, known, total, q_after, room_q, room_v)
         rubbed, hit, turned = contact_losses(body, contact, link, impulse, total)
         lost = turned + numerical_loss(dimension, gravity, body, q, q_after, v, v_after)
         if not math.isfinite(rubbed + hit + lost):

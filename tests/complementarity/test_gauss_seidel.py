@@ -16,6 +16,7 @@ from klapper.complementarity import (
     LinearComplementarity,
     MixedComplementarity,
     NotApplicable,
+    solve,
 )
 from klapper.complementarity.gauss_seidel import GaussSeidel
 from klapper.complementarity.lemke import Lemke
@@ -250,9 +251,19 @@ def test_problems_it_cannot_treat_are_refused_with_the_reason() -> None:
     assert "mixed" in solver.obstacle(MixedComplementarity(np.eye(2), [0.0, 1.0], free=1))
     with pytest.raises(NotApplicable):
         solver.attempt(operator, None, 1e-9)
-    skew = np.array([[1.0, 0.5, 0.0], [-0.5, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    with pytest.raises(NotApplicable, match="symmetric"):
-        solver.attempt(FrictionalContact(skew, [-1.0, 0.2, 0.0], 0.5), None, 1e-9)
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-9, 1e-4, 0.1])
+def test_a_skew_part_of_the_blocks_is_taken_along(size: float) -> None:
+    """Round-off of other programs: 27 of 62 problems of theirs were refused for a skew part above 1e-10."""
+    rng = np.random.default_rng(5)
+    for _ in range(10):
+        problem = well_posed(rng, 4, 3)
+        part = rng.standard_normal((12, 12))
+        skewed = FrictionalContact(
+            problem.delassus + size * (part - part.T), problem.free_velocity, problem.friction.diagonal()
+        )
+        assert solve(skewed, "gauss-seidel").residuals.worst < 1e-9
 
 
 def test_wrong_arguments_are_refused() -> None:

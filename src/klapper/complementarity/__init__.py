@@ -39,6 +39,7 @@ from klapper.complementarity.exact_disc import (
 from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.gauss_seidel import GaussSeidel
 from klapper.complementarity.homotopy import BranchEvent, SolutionBranch, follow
+from klapper.complementarity.interior_point import InteriorPoint
 from klapper.complementarity.lemke import Lemke
 from klapper.complementarity.newton import SemismoothNewton
 from klapper.complementarity.problem import (
@@ -66,6 +67,7 @@ __all__ = [
     "Enumeration",
     "FrictionalContact",
     "GaussSeidel",
+    "InteriorPoint",
     "InvalidProblem",
     "IterationLimit",
     "Lemke",

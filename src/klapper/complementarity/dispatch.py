@@ -29,6 +29,7 @@ from klapper.complementarity.errors import (
 from klapper.complementarity.feasibility import contradiction
 from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.gauss_seidel import GaussSeidel
+from klapper.complementarity.interior_point import InteriorPoint
 from klapper.complementarity.lemke import Lemke
 from klapper.complementarity.newton import SemismoothNewton
 from klapper.complementarity.problem import LinearComplementarity, Problem
@@ -40,6 +41,7 @@ from klapper.effort import CONTACT, part, report
 P = TypeVar("P", bound=Problem)
 
 COMPILED_SIZE = 1500  # above this a dense pivoting method is not the first choice
+PIVOTED_CONTACTS = 40  # rows of planar contacts above which pivoting is not the first choice
 FEW_COMBINATIONS = 1 << 12
 
 
@@ -149,7 +151,8 @@ def _candidates(problem: Any) -> Iterator[Solver]:
         yield Prox()
         return
     if isinstance(problem, FrictionalContact) and not is_linear(problem):
-        yield GaussSeidel(max_sweeps=2000)
+        yield GaussSeidel(max_sweeps=500)
+        yield InteriorPoint()
         yield SemismoothNewton()
         yield GaussSeidel(max_sweeps=50_000)
         yield Admm()
@@ -158,6 +161,10 @@ def _candidates(problem: Any) -> Iterator[Solver]:
     if not is_linear(problem):
         yield SemismoothNewton()
         return
+    if isinstance(problem, FrictionalContact) and problem.polygon is None and problem.size > PIVOTED_CONTACTS:
+        yield GaussSeidel(max_sweeps=500)
+        yield InteriorPoint()
+        yield SemismoothNewton()
     if problem.size <= COMPILED_SIZE:
         yield ActiveSet()
         yield Lemke()

@@ -22,7 +22,7 @@ class ContactBlocks(NamedTuple):
     """n blocks; forces and velocities are flat arrays (3 n,) in block order.
 
     ``start`` (n + 1,), ``neighbour`` (nnz,), ``push`` (nnz, 9)  block columns of W, 3×3 blocks by rows
-    ``own``      (n, 9)   diagonal blocks
+    ``own``      (n, 9)   diagonal blocks, their symmetric part: what is skew acts from sweep to sweep, like a neighbour
     ``schur``    (n, 4)   eigenvalues and first eigenvector (cos, sin) of S = W_TT − W_TN W_NT / W_NN
     ``tangent``  (n, 4)   the same of W_TT
     ``mobility`` (n, 2)   weights that turn forces into velocities: W_NN and the larger entry of diag W_TT
@@ -122,8 +122,11 @@ def local_data(
     for j in range(blocks):
         for k in range(start[j], start[j + 1]):
             if neighbour[k] == j:
-                for entry in range(9):
-                    own[j, entry] = push[k, entry]
+                for row in range(3):
+                    for column in range(3):
+                        own[j, 3 * row + column] = 0.5 * (
+                            push[k, 3 * row + column] + push[k, 3 * column + row]
+                        )
         w = own[j]
         size = abs(w[4]) + abs(w[8])
         _put(tangent, j, eigen_2x2(w[4], w[5], w[8], size))

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from klapper.bodies import Planar
+from klapper.cli import commands
 from klapper.mechanics import InvalidModel
 from klapper.results import PartStore, Samples, read
 from klapper.schemes import EventDriven
@@ -88,10 +90,40 @@ def test_a_failed_run_can_be_pickled_too() -> None:
 def test_a_notebook_and_the_command_line_get_the_run_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     interrupted_at(3, monkeypatch)
     assert simulate(ball(), 1.0, EventDriven(), on_interrupt="return").about["status"] == "interrupted"
-    with interrupted_runs_kept():
-        assert simulate(ball(), 1.0, EventDriven()).about["status"] == "interrupted"
+    with interrupted_runs_kept() as kept:
+        assert simulate(ball(), 1.0, EventDriven()) is kept[0]
+        with pytest.raises(SimulationInterrupted):  # no other run of the example begins
+            simulate(ball(), 1.0, EventDriven())
+    assert kept[0].about["status"] == "interrupted"
+    assert len(kept) == 1
     with pytest.raises(SimulationInterrupted):
         simulate(ball(), 1.0, EventDriven())
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_an_example_that_can_make_nothing_of_a_beginning_is_stored_all_the_same(
+    stored: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ran on for 20 s, then failed with "operands could not be broadcast together", and nothing was stored."""
+
+    class Impatient:
+        def read(self, settings: Any) -> dict[str, Any]:
+            return {}
+
+        def run(self) -> Any:
+            run = simulate(ball(), 1.0, EventDriven())
+            return run.position[:, 0] + np.zeros(10**6)
+
+    monkeypatch.setattr(commands, "find", lambda name: Impatient())
+    interrupted_at(3, monkeypatch)
+    options = ["--out", str(tmp_path / "out")] if stored else []
+    told = CliRunner().invoke(commands.app, ["run", "ball", *options])
+    assert told.exit_code == 130
+    assert "interrupted at" in told.output
+    assert "Traceback" not in told.output
+    assert (tmp_path / "out" / "runs" / "interrupted.h5").exists() == stored
+    if stored:
+        assert read(tmp_path / "out" / "runs" / "interrupted.h5").about["status"] == "interrupted"
 
 
 @pytest.mark.parametrize("given", ["keep", None, True])

@@ -110,20 +110,22 @@ class SimulationInterrupted(KeyboardInterrupt):
         return type(self), (*self.args, self.run)
 
 
-_KEEPS: ContextVar[bool] = ContextVar("klapper_keeps_interrupted_runs", default=False)
+_KEPT: ContextVar[list[Run] | None] = ContextVar("klapper_interrupted_runs", default=None)
 
 
 @contextmanager
-def interrupted_runs_kept() -> Iterator[None]:
-    """Within, every interrupted run is returned: for the command line, which tells and stores what there is.
+def interrupted_runs_kept() -> Iterator[list[Run]]:
+    """Within, an interrupted run is returned, and no other begins: for the command line, which stores what there is.
 
-    Examples call :func:`simulate` themselves, and make figures and numbers of what they get.
+    Examples call :func:`simulate` themselves, and make figures and numbers of what they get, if they can. The list that
+    this yields holds the interrupted run as soon as there is one.
     """
-    token = _KEEPS.set(True)
+    kept: list[Run] = []
+    token = _KEPT.set(kept)
     try:
-        yield
+        yield kept
     finally:
-        _KEEPS.reset(token)
+        _KEPT.reset(token)
 
 
 def simulate(
@@ -167,11 +169,15 @@ def simulate(
     require_arguments(system, until, scheme, every)
     if on_interrupt not in ("raise", "return"):
         raise InvalidModel(f"on_interrupt is {on_interrupt!r}; allowed are 'raise' and 'return'.")
-    returns = on_interrupt == "return" or _KEEPS.get()
+    kept = _KEPT.get()
+    if kept:
+        raise SimulationInterrupted(kept[-1].about["message"], kept[-1])
     try:
         return _simulated(system, until, scheme, every, store, overwrite=overwrite, progress=progress)
     except SimulationInterrupted as interrupted:
-        if not returns:
+        if kept is not None:
+            kept.append(interrupted.run)
+        elif on_interrupt != "return":
             raise
         return interrupted.run
 

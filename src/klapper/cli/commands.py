@@ -32,6 +32,7 @@ from klapper.gallery import examples, find
 from klapper.report.record import read
 
 if TYPE_CHECKING:
+    from klapper.results import Run
     from klapper.scenario import Scenario
 
 app = typer.Typer(
@@ -143,8 +144,13 @@ def run(
         require_writable(out, json)
         start = perf_counter()
         quiet = redirect_stdout(sys.stderr) if json == "-" else nullcontext()
-        with _word_of_patience(), quiet, interrupted_runs_kept():
-            outcome = example.run(**given)
+        with _word_of_patience(), quiet, interrupted_runs_kept() as kept:
+            try:
+                outcome = example.run(**given)
+            except (Exception, KeyboardInterrupt):
+                if not kept:
+                    raise
+                _keep_beginning(kept[0], out)
         seconds = perf_counter() - start
         record, about = example.record(given, outcome), example.introduction(given, outcome)
         page = store_outcome(out, record, about, outcome) if out else None
@@ -155,6 +161,15 @@ def run(
         raise typer.Exit(INTERRUPTED)
     if not record.passed:
         raise typer.Exit(CHECK_FAILED)
+
+
+def _keep_beginning(run: "Run", out: Path | None) -> NoReturn:
+    """Store an interrupted run that its example could make nothing of, tell so and leave."""
+    told = f"The example was {run.about['message']}, before there was enough to evaluate"
+    if out is not None:
+        told += f"; the run so far is in {run.save(out / 'runs' / 'interrupted.h5')}"
+    typer.echo(f"{told}.", err=True)
+    raise typer.Exit(INTERRUPTED)
 
 
 def _run_scenario(scenario: "Scenario", out: Path | None, json: str | None, *, overwrite: bool) -> None:

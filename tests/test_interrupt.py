@@ -3,6 +3,7 @@
 import os
 import pickle
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,14 @@ from klapper.mechanics import InvalidModel
 from klapper.results import PartStore, Samples, read
 from klapper.schemes import EventDriven
 from klapper.simulate import SimulationFailed, SimulationInterrupted, _Loop, interrupted_runs_kept, simulate
+
+
+@pytest.fixture(autouse=True)
+def _ctrl_c_is_heard() -> Iterator[None]:
+    """Also where the tests run in the background of a shell, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def ball() -> Any:

@@ -249,7 +249,7 @@ def component_maxima(part: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def equilibration(matrix: np.ndarray, offset: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Row and column scales, and a scale of the offset, that balance the entries of (A | b) around one."""
-    from klapper.complementarity.kernels.linear import equilibrate
+    from klapper.complementarity.kernels.scaling import equilibrate
 
     row, column = np.empty(len(matrix)), np.empty(len(matrix))
     beta = equilibrate(np.ascontiguousarray(matrix), offset, row, column)

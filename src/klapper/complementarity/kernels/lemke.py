@@ -31,11 +31,14 @@ RESTARTS = 3  # from the last basis, where its point does not verify
 def lemke(
     matrix: np.ndarray,
     offset: np.ndarray,
+    size: np.ndarray,
     covering: np.ndarray,
     max_pivots: int,
     active: np.ndarray,
 ) -> tuple[int, int]:
     """Run Lemke's algorithm; ``active`` (n,) tells on return which x are basic. Returns (status, pivots).
+
+    ``size`` (n,) of the terms that b is made of, follows the basic variables: their round-off is relative to it.
 
     Variables are numbered: x_i is i, y_i is n + i, the covering variable is 2 n. An exchange of basic row r and
     nonbasic column c is the rank-one update T ← T − (T e_c + e_r)(e_rᵀ T − e_cᵀ) / T_rc. Up to DELAY of them are
@@ -51,7 +54,7 @@ def lemke(
     table = np.empty((n, n + 1))
     table[:, :n] = matrix
     table[:, n] = covering
-    rhs = offset.copy()
+    rhs, size = offset.copy(), size.copy()
     basic = np.arange(n, 2 * n)
     nonbasic = np.arange(n + 1)
     nonbasic[n] = 2 * n
@@ -72,13 +75,13 @@ def lemke(
                 for i in range(n):
                     entering_column[i] -= left[p, i] * factor
         if pivots > 1:
-            row, ties = ratio_test(entering_column, rhs, basic, n)
+            row, ties = ratio_test(entering_column, rhs, size, basic)
             if row < 0:
                 return RAY, pivots
             if ties:
                 apply_updates(table, left, right, pending)
                 pending = 0
-                row = lexicographic_row(table, rhs, entering_column, basic, nonbasic)
+                row = lexicographic_row(table, rhs, size, entering_column, basic, nonbasic)
         leaving = basic[row]
         if leaving == 2 * n:
             basic[row] = entering
@@ -94,15 +97,16 @@ def lemke(
             if factor != 0.0:
                 for j in range(n + 1):
                     pivot_row[j] -= factor * right[p, j]
-        noise = TIE * np.abs(rhs).max() if pivots > 1 else 0.0
         inverse = 1.0 / entering_column[row]
         blocked = rhs[row] if pivots == 1 else max(rhs[row], 0.0)
+        carried = size[row] * abs(inverse)
         pivot_row[column] -= 1.0
         entering_column[row] += 1.0
         for i in range(n):
             left[pending, i] = entering_column[i] * inverse
             rhs[i] -= left[pending, i] * blocked
-            if abs(rhs[i]) <= noise:
+            size[i] = carried if i == row else max(size[i], abs(entering_column[i]) * carried)
+            if abs(rhs[i]) <= TIE * size[i]:
                 rhs[i] = 0.0
         pending += 1
         basic[row], nonbasic[column] = entering, leaving
@@ -207,31 +211,33 @@ def apply_updates(table: np.ndarray, left: np.ndarray, right: np.ndarray, pendin
 
 
 @njit(cache=True)
-def blocking_bound(entering_column: np.ndarray, rhs: np.ndarray) -> tuple[float, float]:
+def blocking_bound(entering_column: np.ndarray, rhs: np.ndarray, size: np.ndarray) -> tuple[float, float]:
     """(bound of the ratios that tie, least slope of a row that may block); the bound is infinite on a ray.
 
     Harris: no row may fall below round-off of the basic variables.
     """
-    largest, size = 0.0, 0.0
+    largest = 0.0
     for i in range(rhs.size):
         largest = max(largest, abs(entering_column[i]))
-        size = max(size, abs(rhs[i]))
     floor = PIVOT_FLOOR * largest
     bound = np.inf
     for i in range(rhs.size):
         slope = -entering_column[i]
         if slope > floor:
-            bound = min(bound, (max(rhs[i], 0.0) + TIE * size) / slope)
+            bound = min(bound, (max(rhs[i], 0.0) + TIE * size[i]) / slope)
     return bound, floor
 
 
 @njit(cache=True)
-def ratio_test(entering_column: np.ndarray, rhs: np.ndarray, basic: np.ndarray, n: int) -> tuple[int, bool]:
+def ratio_test(
+    entering_column: np.ndarray, rhs: np.ndarray, size: np.ndarray, basic: np.ndarray
+) -> tuple[int, bool]:
     """Row that blocks the increase of the entering variable, and whether others tie; row -1 on a ray.
 
     The covering variable is preferred among ties, since its leaving ends the run.
     """
-    bound, floor = blocking_bound(entering_column, rhs)
+    n = rhs.size
+    bound, floor = blocking_bound(entering_column, rhs, size)
     row = -1
     ties = 0
     for i in range(n):
@@ -248,6 +254,7 @@ def ratio_test(entering_column: np.ndarray, rhs: np.ndarray, basic: np.ndarray, 
 def lexicographic_row(
     table: np.ndarray,
     rhs: np.ndarray,
+    size: np.ndarray,
     entering_column: np.ndarray,
     basic: np.ndarray,
     nonbasic: np.ndarray,
@@ -264,7 +271,7 @@ def lexicographic_row(
     for i in range(n):
         if n <= basic[i] < 2 * n:
             where[basic[i] - n] = -1 - i
-    bound, floor = blocking_bound(entering_column, rhs)
+    bound, floor = blocking_bound(entering_column, rhs, size)
     tied = np.empty(n, np.int64)
     entry = np.empty(n)
     count = 0
@@ -274,14 +281,14 @@ def lexicographic_row(
             tied[count] = i
             count += 1
     for k in range(n):
-        size = 0.0
+        largest = 0.0
         for t in range(count):
             i = tied[t]
             entry[t] = -table[i, where[k]] if where[k] >= 0 else (1.0 if where[k] == -1 - i else 0.0)
-            size = max(size, abs(entry[t]))
+            largest = max(largest, abs(entry[t]))
         bound = np.inf
         for t in range(count):
-            bound = min(bound, (entry[t] + TIE * max(size, 1.0)) / -entering_column[tied[t]])
+            bound = min(bound, (entry[t] + TIE * max(largest, 1.0)) / -entering_column[tied[t]])
         kept = 0
         for t in range(count):
             if entry[t] <= bound * -entering_column[tied[t]]:
@@ -316,6 +323,20 @@ def principal_transform(matrix: np.ndarray, offset: np.ndarray, active: np.ndarr
 
 
 @njit(cache=True)
+def terms_of_basis(transformed: np.ndarray, offset: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """Size (n,) of the terms that the offset of a transformed problem is made of, from the original one."""
+    n = offset.size
+    size = np.zeros(n)
+    for i in range(n):
+        if not basis[i]:
+            size[i] = abs(offset[i])
+        for j in range(n):
+            if basis[j]:
+                size[i] += abs(transformed[i, j] * offset[j])
+    return size
+
+
+@njit(cache=True)
 def solve_by_lemke(
     matrix: np.ndarray,
     offset: np.ndarray,
@@ -344,7 +365,8 @@ def solve_by_lemke(
         if basis.any() and not principal_transform(shifted, moved, basis):
             shifted, moved = scaled.copy(), rhs.copy()
             basis[:] = False
-        outcome, more = lemke(shifted, moved, covering, max_pivots - pivots, active)
+        size = terms_of_basis(shifted, rhs, basis)
+        outcome, more = lemke(shifted, moved, size, covering, max_pivots - pivots, active)
         pivots += more
         if outcome != SOLVED:
             return (outcome if residual == np.inf else status), pivots, residual

@@ -150,6 +150,32 @@ def scaled_problem(
 
 
 @njit(cache=True)
+def largest_to_one(matrix: np.ndarray, row: np.ndarray, column: np.ndarray) -> None:
+    """Scales (n,), powers of two, that bring the largest entry of every row and column near one.
+
+    Ruiz (2001): square roots of the largest entries in turn. Entries that are only round-off have no influence.
+    """
+    n = matrix.shape[0]
+    left = np.zeros(n)
+    right = np.zeros(n)
+    exponent = np.log2(np.abs(matrix))  # −inf for no entry
+    for _ in range(12):
+        high_row = np.full(n, -np.inf)
+        high_column = np.full(n, -np.inf)
+        for i in range(n):
+            for j in range(n):
+                value = exponent[i, j] + left[i] + right[j]
+                high_row[i] = max(high_row[i], value)
+                high_column[j] = max(high_column[j], value)
+        for i in range(n):
+            left[i] -= 0.5 * high_row[i] if high_row[i] > -np.inf else 0.0
+            right[i] -= 0.5 * high_column[i] if high_column[i] > -np.inf else 0.0
+    for i in range(n):
+        row[i] = power_of_two(left[i])
+        column[i] = power_of_two(right[i])
+
+
+@njit(cache=True)
 def surroundings(
     matrix: np.ndarray,
     offset: np.ndarray,
@@ -160,24 +186,20 @@ def surroundings(
 ) -> None:
     """How large the unknowns and the terms of the rows are around each one, as far as A couples them; all (n,).
 
-    ``size`` |x| and ``scale`` of the rows on entry. In balanced units a coupling a_ij ≤ 1 passes on its share:
+    ``size`` |x| and ``scale`` of the rows on entry. With largest entries of one a coupling a_ij passes on its share:
     X_j ≥ a_ij S_i and S_i ≥ a_ij X_j, so that weakly coupled rows stay apart. Round-off of the computation of x is of
     the order ε X_j and ε S_i, also where the true values vanish. A part without any load or terms has no scale of its
     own and takes that of the largest load.
     """
     n = offset.size
-    left = np.empty(n)
-    right = np.empty(n)
-    balance(matrix, left, right)
     part = np.empty(n, np.int64)
     part_numbers(matrix, part)
     row = np.empty(n)
     column = np.empty(n)
+    largest_to_one(matrix, row, column)
     loaded = np.zeros(n, np.bool_)
     load = 0.0
     for i in range(n):
-        row[i] = power_of_two(left[i])
-        column[i] = power_of_two(right[i])
         around_row[i] = row[i] * scale[i]
         around_unknown[i] = size[i] / column[i]
         loaded[part[i]] = loaded[part[i]] or offset[i] != 0.0

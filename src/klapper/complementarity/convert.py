@@ -82,8 +82,8 @@ def eliminate_free(problem: MixedComplementarity) -> Conversion[LinearComplement
         return (scale_column * scipy.linalg.lu_solve(factors, scaled_rhs, check_finite=False).T).T
 
     reduced = LinearComplementarity(
-        a22 - a21 @ solve_free(a12),
-        b2 - a21 @ solve_free(b1),
+        _difference(a22, a21, solve_free(a12)),
+        _difference(b2, a21, solve_free(b1)),
         names=tuple(name for name, kept in zip(problem.names, two, strict=True) if kept),
     )
 
@@ -94,6 +94,17 @@ def eliminate_free(problem: MixedComplementarity) -> Conversion[LinearComplement
         return x
 
     return Conversion(reduced, recover, lambda x: x[two])
+
+
+def _difference(value: np.ndarray, factor: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """value − factor @ other, with entries that are only the round-off of their terms set to zero.
+
+    Left in place they would couple unknowns that have nothing to do with each other, and count as pivots.
+    """
+    difference = value - factor @ other
+    terms = np.abs(value) + np.abs(factor) @ np.abs(other)
+    round_off = 8.0 * max(factor.shape[1], 1) * np.finfo(float).eps
+    return np.where(np.abs(difference) <= round_off * terms, 0.0, difference)
 
 
 def split_free(problem: MixedComplementarity) -> Conversion[LinearComplementarity]:

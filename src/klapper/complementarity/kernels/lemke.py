@@ -21,10 +21,9 @@ from klapper.complementarity.kernels.scaling import equilibrate, scaled_problem
 
 SOLVED, RAY, LIMIT, UNVERIFIED = 0, 1, 2, 3
 PIVOT_FLOOR = 1e-11
-TIE = 1e-12
+TIES = (1e-12, 1e-13, 1e-14, 1e-15)  # round-off, relative to the terms of a basic variable; for one run after another
 DELAY = 16
-DRIFT = 1e-10  # error of the basic variables, relative to the largest, at which the dictionary is computed anew
-RESTARTS = 3  # from the last basis, where its point does not verify
+DRIFT = 1e-13  # error of the basic variables, relative to their terms, at which the dictionary is computed anew
 
 
 @njit(cache=True)
@@ -32,6 +31,7 @@ def lemke(
     matrix: np.ndarray,
     offset: np.ndarray,
     size: np.ndarray,
+    tie: float,
     covering: np.ndarray,
     max_pivots: int,
     active: np.ndarray,
@@ -48,13 +48,13 @@ def lemke(
     """
     n = offset.size
     active[:] = False
-    row = first_row(offset, covering)
+    row = first_row(offset, covering, tie)
     if n == 0 or offset[row] >= 0.0:
         return SOLVED, 0
     table = np.empty((n, n + 1))
     table[:, :n] = matrix
     table[:, n] = covering
-    rhs, size = offset.copy(), size.copy()
+    rhs, size, given = offset.copy(), size.copy(), size.copy()
     basic = np.arange(n, 2 * n)
     nonbasic = np.arange(n + 1)
     nonbasic[n] = 2 * n
@@ -75,13 +75,14 @@ def lemke(
                 for i in range(n):
                     entering_column[i] -= left[p, i] * factor
         if pivots > 1:
-            row, ties = ratio_test(entering_column, rhs, size, basic)
+            row, ties = ratio_test(entering_column, rhs, size, basic, tie)
             if row < 0:
                 return RAY, pivots
             if ties:
                 apply_updates(table, left, right, pending)
                 pending = 0
-                row = lexicographic_row(table, rhs, size, entering_column, basic, nonbasic)
+                terms_of_basis(table, given, basic, nonbasic, size)
+                row = lexicographic_row(table, rhs, size, entering_column, basic, nonbasic, tie)
         leaving = basic[row]
         if leaving == 2 * n:
             basic[row] = entering
@@ -106,7 +107,7 @@ def lemke(
             left[pending, i] = entering_column[i] * inverse
             rhs[i] -= left[pending, i] * blocked
             size[i] = carried if i == row else max(size[i], abs(entering_column[i]) * carried)
-            if abs(rhs[i]) <= TIE * size[i]:
+            if abs(rhs[i]) <= tie * size[i]:
                 rhs[i] = 0.0
         pending += 1
         basic[row], nonbasic[column] = entering, leaving
@@ -116,12 +117,13 @@ def lemke(
             pending = 0
             if drift(matrix, offset, covering, basic, rhs) > DRIFT:
                 refresh(matrix, offset, covering, basic, nonbasic, table, rhs)
+            terms_of_basis(table, given, basic, nonbasic, size)
         entering = leaving - n if leaving >= n else leaving + n
     return LIMIT, max_pivots
 
 
 @njit(cache=True)
-def first_row(offset: np.ndarray, covering: np.ndarray) -> int:
+def first_row(offset: np.ndarray, covering: np.ndarray, tie: float) -> int:
     """The row that blocks the covering variable when that comes down from infinity.
 
     Ties: with the perturbation (ε, ε², …) the most negative row is the one with the largest index.
@@ -131,7 +133,7 @@ def first_row(offset: np.ndarray, covering: np.ndarray) -> int:
         lowest = min(lowest, offset[i] / covering[i])
     row = 0
     for i in range(offset.size):
-        if offset[i] < 0.0 and offset[i] / covering[i] <= lowest * (1.0 - TIE):
+        if offset[i] < 0.0 and offset[i] / covering[i] <= lowest * (1.0 - tie):
             row = i
     return row
 
@@ -156,6 +158,22 @@ def drift(
         if abs(error) > worst * size:
             worst = abs(error) / size
     return worst
+
+
+@njit(cache=True)
+def terms_of_basis(
+    table: np.ndarray, given: np.ndarray, basic: np.ndarray, nonbasic: np.ndarray, size: np.ndarray
+) -> None:
+    """Size (n,) of the terms B⁻¹ b of the basic variables, from the sizes ``given`` (n,) of b.
+
+    The column of B⁻¹ for an original y is its negative dictionary column, or a unit column if y is basic.
+    """
+    n = size.size
+    for i in range(n):
+        size[i] = given[basic[i] - n] if n <= basic[i] < 2 * n else 0.0
+        for j in range(n + 1):
+            if n <= nonbasic[j] < 2 * n:
+                size[i] += abs(table[i, j]) * given[nonbasic[j] - n]
 
 
 @njit(cache=True)
@@ -211,7 +229,9 @@ def apply_updates(table: np.ndarray, left: np.ndarray, right: np.ndarray, pendin
 
 
 @njit(cache=True)
-def blocking_bound(entering_column: np.ndarray, rhs: np.ndarray, size: np.ndarray) -> tuple[float, float]:
+def blocking_bound(
+    entering_column: np.ndarray, rhs: np.ndarray, size: np.ndarray, tie: float
+) -> tuple[float, float]:
     """(bound of the ratios that tie, least slope of a row that may block); the bound is infinite on a ray.
 
     Harris: no row may fall below round-off of the basic variables.
@@ -224,20 +244,20 @@ def blocking_bound(entering_column: np.ndarray, rhs: np.ndarray, size: np.ndarra
     for i in range(rhs.size):
         slope = -entering_column[i]
         if slope > floor:
-            bound = min(bound, (max(rhs[i], 0.0) + TIE * size[i]) / slope)
+            bound = min(bound, (max(rhs[i], 0.0) + tie * size[i]) / slope)
     return bound, floor
 
 
 @njit(cache=True)
 def ratio_test(
-    entering_column: np.ndarray, rhs: np.ndarray, size: np.ndarray, basic: np.ndarray
+    entering_column: np.ndarray, rhs: np.ndarray, size: np.ndarray, basic: np.ndarray, tie: float
 ) -> tuple[int, bool]:
     """Row that blocks the increase of the entering variable, and whether others tie; row -1 on a ray.
 
     The covering variable is preferred among ties, since its leaving ends the run.
     """
     n = rhs.size
-    bound, floor = blocking_bound(entering_column, rhs, size)
+    bound, floor = blocking_bound(entering_column, rhs, size, tie)
     row = -1
     ties = 0
     for i in range(n):
@@ -258,6 +278,7 @@ def lexicographic_row(
     entering_column: np.ndarray,
     basic: np.ndarray,
     nonbasic: np.ndarray,
+    tie: float,
 ) -> int:
     """Among the rows that tie, the one whose scaled row of the basis inverse is lexicographically least.
 
@@ -271,7 +292,7 @@ def lexicographic_row(
     for i in range(n):
         if n <= basic[i] < 2 * n:
             where[basic[i] - n] = -1 - i
-    bound, floor = blocking_bound(entering_column, rhs, size)
+    bound, floor = blocking_bound(entering_column, rhs, size, tie)
     tied = np.empty(n, np.int64)
     entry = np.empty(n)
     count = 0
@@ -288,7 +309,7 @@ def lexicographic_row(
             largest = max(largest, abs(entry[t]))
         bound = np.inf
         for t in range(count):
-            bound = min(bound, (entry[t] + TIE * max(largest, 1.0)) / -entering_column[tied[t]])
+            bound = min(bound, (entry[t] + tie * max(largest, 1.0)) / -entering_column[tied[t]])
         kept = 0
         for t in range(count):
             if entry[t] <= bound * -entering_column[tied[t]]:
@@ -323,20 +344,6 @@ def principal_transform(matrix: np.ndarray, offset: np.ndarray, active: np.ndarr
 
 
 @njit(cache=True)
-def terms_of_basis(transformed: np.ndarray, offset: np.ndarray, basis: np.ndarray) -> np.ndarray:
-    """Size (n,) of the terms that the offset of a transformed problem is made of, from the original one."""
-    n = offset.size
-    size = np.zeros(n)
-    for i in range(n):
-        if not basis[i]:
-            size[i] = abs(offset[i])
-        for j in range(n):
-            if basis[j]:
-                size[i] += abs(transformed[i, j] * offset[j])
-    return size
-
-
-@njit(cache=True)
 def solve_by_lemke(
     matrix: np.ndarray,
     offset: np.ndarray,
@@ -349,7 +356,7 @@ def solve_by_lemke(
     """Scale, pivot from a start basis, recompute x from the final basis, and measure it on the original data.
 
     ``start`` (n,) booleans: which x are positive in the start basis. A final basis whose point does not verify, since
-    small loads were lost beside large ones, is the start basis of another run. Returns (status, pivots, residual).
+    differences were taken for round-off, is the start basis of another run with narrower ties. Returns (status, pivots, residual).
     """
     n = offset.size
     row = np.empty(n)
@@ -360,19 +367,24 @@ def solve_by_lemke(
     active = np.empty(n, np.bool_)
     pivots = 0
     status, residual = UNVERIFIED, np.inf
-    for _ in range(1 + RESTARTS):
+    for tie in TIES:
         shifted, moved = scaled.copy(), rhs.copy()
         if basis.any() and not principal_transform(shifted, moved, basis):
             shifted, moved = scaled.copy(), rhs.copy()
             basis[:] = False
-        size = terms_of_basis(shifted, rhs, basis)
-        outcome, more = lemke(shifted, moved, size, covering, max_pivots - pivots, active)
+        size = np.abs(rhs)
+        for i in range(n):
+            size[i] = 0.0 if basis[i] else size[i]
+            for j in range(n):
+                if basis[j]:
+                    size[i] += abs(shifted[i, j] * rhs[j])
+        outcome, more = lemke(shifted, moved, size, tie, covering, max_pivots - pivots, active)
         pivots += more
         if outcome != SOLVED:
             return (outcome if residual == np.inf else status), pivots, residual
         active = active != basis
         status, residual = finish(matrix, offset, active, tolerance, x)
-        if status == SOLVED or (active == basis).all():
+        if status == SOLVED:
             break
         basis = active.copy()
     return status, pivots, residual

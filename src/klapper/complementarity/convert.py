@@ -73,13 +73,15 @@ def eliminate_free(problem: MixedComplementarity) -> Conversion[LinearComplement
             "The free unknowns are not determined by their own equations (A11 is singular): some constraints are "
             "redundant. Use split_free, or leave the choice to solve()."
         )
+    round_off = 8.0 * len(b1) * np.finfo(float).eps
     factors = scipy.linalg.lu_factor(scaled, check_finite=False) if one.any() else None
 
     def solve_free(rhs: np.ndarray) -> np.ndarray:
         if factors is None:
             return np.zeros_like(rhs)
-        scaled_rhs = (scale_row * rhs.T).T
-        return (scale_column * scipy.linalg.lu_solve(factors, scaled_rhs, check_finite=False).T).T
+        solution = scipy.linalg.lu_solve(factors, (scale_row * rhs.T).T, check_finite=False)
+        noise = round_off * np.abs(solution).max(axis=0)
+        return (scale_column * np.where(np.abs(solution) <= noise, 0.0, solution).T).T
 
     reduced = LinearComplementarity(
         _difference(a22, a21, solve_free(a12)),

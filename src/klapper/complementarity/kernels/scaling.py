@@ -41,37 +41,35 @@ def spread(matrix: np.ndarray) -> tuple[float, float]:
 
 @njit(cache=True)
 def balance(matrix: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
-    """Binary exponents (n,) of rows and columns that balance the entries of A around one: geometric means in turn."""
+    """Binary exponents (n,) of rows and columns that bring the largest entry of each of them near one.
+
+    Ruiz (2001): square roots of the largest entries in turn. Entries that are only round-off have no influence.
+    """
     n = matrix.shape[0]
-    exponent = np.empty((n, n))
-    present = np.empty((n, n), np.bool_)
-    for i in range(n):
-        for j in range(n):
-            size = abs(matrix[i, j])
-            present[i, j] = size > 0.0
-            exponent[i, j] = np.log2(size) if size > 0.0 else 0.0
     left[:] = 0.0
     right[:] = 0.0
-    for _ in range(30):
+    exponent = np.empty((n, n))
+    for i in range(n):
+        for j in range(n):
+            exponent[i, j] = np.log2(abs(matrix[i, j])) if matrix[i, j] != 0.0 else -np.inf
+    high_row = np.empty(n)
+    high_column = np.empty(n)
+    for _ in range(20):
+        high_row[:] = -np.inf
+        high_column[:] = -np.inf
+        for i in range(n):
+            for j in range(n):
+                value = exponent[i, j] + left[i] + right[j]
+                high_row[i] = max(high_row[i], value)
+                high_column[j] = max(high_column[j], value)
         change = 0.0
         for i in range(n):
-            total, count = 0.0, 0
-            for j in range(n):
-                if present[i, j]:
-                    total += exponent[i, j] + right[j]
-                    count += 1
-            new = -total / max(count, 1)
-            change = max(change, abs(new - left[i]))
-            left[i] = new
-        for j in range(n):
-            total, count = 0.0, 0
-            for i in range(n):
-                if present[i, j]:
-                    total += exponent[i, j] + left[i]
-                    count += 1
-            new = -total / max(count, 1)
-            change = max(change, abs(new - right[j]))
-            right[j] = new
+            if high_row[i] > -np.inf:
+                left[i] -= 0.5 * high_row[i]
+                change = max(change, abs(high_row[i]))
+            if high_column[i] > -np.inf:
+                right[i] -= 0.5 * high_column[i]
+                change = max(change, abs(high_column[i]))
         if change < 0.5:
             break
 
@@ -100,7 +98,7 @@ def part_numbers(matrix: np.ndarray, part: np.ndarray) -> None:
 
 @njit(cache=True)
 def equilibrate(matrix: np.ndarray, offset: np.ndarray, row: np.ndarray, column: np.ndarray) -> float:
-    """Scales (n,) that balance D A E around one and bring the largest load of every part to one; returns β.
+    """Scales (n,) that bring the rows and columns of D A E and the largest load of every part to one; returns β.
 
     The scaled problem is (D A E, D b β), its unknowns are β x / E. Rows and columns of A that differ by less than 1e4
     are left as they are beside each other.
@@ -150,32 +148,6 @@ def scaled_problem(
 
 
 @njit(cache=True)
-def largest_to_one(matrix: np.ndarray, row: np.ndarray, column: np.ndarray) -> None:
-    """Scales (n,), powers of two, that bring the largest entry of every row and column near one.
-
-    Ruiz (2001): square roots of the largest entries in turn. Entries that are only round-off have no influence.
-    """
-    n = matrix.shape[0]
-    left = np.zeros(n)
-    right = np.zeros(n)
-    exponent = np.log2(np.abs(matrix))  # −inf for no entry
-    for _ in range(12):
-        high_row = np.full(n, -np.inf)
-        high_column = np.full(n, -np.inf)
-        for i in range(n):
-            for j in range(n):
-                value = exponent[i, j] + left[i] + right[j]
-                high_row[i] = max(high_row[i], value)
-                high_column[j] = max(high_column[j], value)
-        for i in range(n):
-            left[i] -= 0.5 * high_row[i] if high_row[i] > -np.inf else 0.0
-            right[i] -= 0.5 * high_column[i] if high_column[i] > -np.inf else 0.0
-    for i in range(n):
-        row[i] = power_of_two(left[i])
-        column[i] = power_of_two(right[i])
-
-
-@njit(cache=True)
 def surroundings(
     matrix: np.ndarray,
     offset: np.ndarray,
@@ -196,10 +168,14 @@ def surroundings(
     part_numbers(matrix, part)
     row = np.empty(n)
     column = np.empty(n)
-    largest_to_one(matrix, row, column)
+    left = np.empty(n)
+    right = np.empty(n)
+    balance(matrix, left, right)
     loaded = np.zeros(n, np.bool_)
     load = 0.0
     for i in range(n):
+        row[i] = power_of_two(left[i])
+        column[i] = power_of_two(right[i])
         around_row[i] = row[i] * scale[i]
         around_unknown[i] = size[i] / column[i]
         loaded[part[i]] = loaded[part[i]] or offset[i] != 0.0

@@ -41,6 +41,7 @@ P = TypeVar("P", bound=Problem)
 
 COMPILED_SIZE = 1500  # above this a dense pivoting method is not the first choice
 FEW_COMBINATIONS = 1 << 12
+FEW_PIVOTS = 3  # per unknown: Lemke needs one or two; on a path that is far longer another covering vector is better
 
 
 def solve(
@@ -137,10 +138,16 @@ def _solve_in_turn(problem: P, guess: np.ndarray | None, tolerance: float) -> So
         raise NoSolution(reason, attempts)
     tried = "; ".join(str(attempt) for attempt in attempts)
     raise NotDecided(
-        f"No solver found a solution of the {problem.kind}, and it is not proved that there is none. With friction a "
-        f"rigid model may have no solution (Painlevé) or several. Tried: {tried}",
+        f"No solver found a solution of the {problem.kind}, and it is not proved that there is none."
+        f"{_about_friction(problem)} Tried: {tried}",
         attempts,
     )
+
+
+def _about_friction(problem: Any) -> str:
+    if not isinstance(problem, FrictionalContact) or not problem.holding.any():
+        return ""
+    return " With friction a rigid model may have no solution (Painlevé) or several."
 
 
 def _candidates(problem: Any) -> Iterator[Solver]:
@@ -160,16 +167,18 @@ def _candidates(problem: Any) -> Iterator[Solver]:
         return
     if problem.size <= COMPILED_SIZE:
         yield ActiveSet()
-        yield Lemke()
+        few = FEW_PIVOTS * as_linear(problem).problem.size + 100
+        yield Lemke(max_pivots=few)
         combinations = count_combinations(problem) or np.inf
         if combinations <= FEW_COMBINATIONS:
             yield Enumeration()
             yield SemismoothNewton()
             return
         for covering in _other_coverings(as_linear(problem).problem.size):
-            yield Lemke(covering=covering)
+            yield Lemke(covering=covering, max_pivots=few)
         yield SemismoothNewton()
         yield Enumeration()
+        yield Lemke()
     else:
         yield GaussSeidel(max_sweeps=500)
         yield SemismoothNewton()

@@ -9,27 +9,54 @@ residuals of extended precision.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.linalg
 
+from klapper.complementarity.convert import Conversion
 from klapper.complementarity.dense import dense
-from klapper.complementarity.problem import MixedComplementarity, equilibration
+from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity, equilibration
 
 REFINEMENTS = 3
+EXCHANGES = 20  # of bases; they begin beside a solution
+
+
+def recovered(conversion: Conversion[LinearComplementarity], problem: Any, x: np.ndarray) -> np.ndarray:
+    """The unknowns (n,) of ``problem`` from those (k,) of its linear form; of a mixed problem polished."""
+    point = conversion.recover(x)
+    return polished(problem, point) if isinstance(problem, MixedComplementarity) else point
 
 
 def polished(problem: MixedComplementarity, x: np.ndarray) -> np.ndarray:
-    """The point (n,) of the basis of x (n,), or x itself if it has the smaller residual."""
-    before = problem.residuals(x).worst
-    if before <= problem.size * np.finfo(float).eps or not np.isfinite(x).all():
+    """The point (n,) of the basis of x (n,), or of one near it; x itself if none has a smaller residual.
+
+    A pair that the exact equations find on the wrong side is exchanged, and the equations are solved again.
+    """
+    enough = problem.size * np.finfo(float).eps
+    best, least = x, problem.residuals(x).worst
+    if not np.isfinite(x).all():
         return x
     basis = problem.free | (x > 0)
     with np.errstate(all="ignore"):
-        point = _of_basis(dense(problem.matrix), problem.offset, basis)
-        if point is None:
-            return x
-        point = np.where(problem.free, point, np.maximum(point, 0.0))
-        return point if problem.residuals(point).worst < before else x
+        matrix = dense(problem.matrix)
+        for _ in range(EXCHANGES):
+            if least <= enough:
+                break
+            point = _of_basis(matrix, problem.offset, basis)
+            if point is None:
+                break
+            clipped = np.where(problem.free, point, np.maximum(point, 0.0))
+            reached = problem.residuals(clipped).worst
+            if reached < least:
+                best, least = clipped, reached
+            image = matrix @ point + problem.offset
+            terms = np.abs(problem.offset) + np.abs(matrix) @ np.abs(point)
+            after = problem.free | np.where(basis, point > 0.0, image < -enough * terms)
+            if np.array_equal(after, basis):
+                break
+            basis = after
+    return best
 
 
 def _of_basis(matrix: np.ndarray, offset: np.ndarray, basis: np.ndarray) -> np.ndarray | None:

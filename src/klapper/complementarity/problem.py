@@ -72,7 +72,8 @@ class _Linear:
         return self._names or as_names(None, self.size, "x")
 
     def image(self, x: np.ndarray) -> np.ndarray:
-        return self.matrix @ x + self.offset
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.matrix @ x + self.offset
 
 
 class LinearComplementarity(_Linear):
@@ -231,8 +232,9 @@ def load_scale(matrix: Matrix, offset: np.ndarray) -> np.ndarray:
         return np.full(offset.size, np.inf)
     if sparse.issparse(matrix):
         return component_maxima(coupled_parts(matrix), np.abs(offset))
-    row, _, _ = equilibration(matrix, offset)
-    return np.abs(row * offset).max() / row
+    row, _, beta = equilibration(matrix, offset)
+    with np.errstate(over="ignore", under="ignore"):
+        return np.abs(row * (beta * offset)).max() / row / beta
 
 
 def coupled_parts(pattern: Matrix) -> np.ndarray:

@@ -130,7 +130,7 @@ def pair_residuals(
         return found
     around_unknown = np.empty(n)
     around_row = np.empty(n)
-    surroundings(matrix, offset, np.abs(x), scale, around_unknown, around_row)
+    surroundings(matrix, offset, scale, around_unknown, around_row)
     forgive_round_off(x, around_unknown, reach)
     forgive_round_off(y, around_row, answer)
     return worst_pairs(reach, answer, free)

@@ -151,14 +151,14 @@ def scaled_problem(
 def surroundings(
     matrix: np.ndarray,
     offset: np.ndarray,
-    size: np.ndarray,
     scale: np.ndarray,
     around_unknown: np.ndarray,
     around_row: np.ndarray,
 ) -> None:
     """How large the unknowns and the terms of the rows are around each one, as far as A couples them; all (n,).
 
-    ``size`` |x| and ``scale`` of the rows on entry. With largest entries of one a coupling a_ij passes on its share:
+    ``scale`` of the rows on entry, limited by the load, so that enormous x forgive nothing. With largest entries of
+    one a coupling a_ij passes on its share:
     X_j ≥ a_ij S_i and S_i ≥ a_ij X_j, so that weakly coupled rows stay apart. Round-off of the computation of x is of
     the order ε X_j and ε S_i, also where the true values vanish. A part without any load or terms has no scale of its
     own and takes that of the largest load.
@@ -177,7 +177,7 @@ def surroundings(
         row[i] = power_of_two(left[i])
         column[i] = power_of_two(right[i])
         around_row[i] = row[i] * scale[i]
-        around_unknown[i] = size[i] / column[i]
+        around_unknown[i] = 0.0
         loaded[part[i]] = loaded[part[i]] or offset[i] != 0.0
         load = max(load, abs(offset[i]) * row[i])
     for i in range(n):

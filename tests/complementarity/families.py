@@ -1,7 +1,7 @@
 """Random linear, mixed and polygonal problems by family: a table of name → function(rng) → (problem, solvable).
 
-``solvable`` is True where a solution exists by construction: the load is computed from a chosen solution, or the problem
-is monotone with a feasible point, or a plastic impact of the form (3.97), solvable after Anitescu & Potra (1997), or
+``solvable`` is True where a solution exists by construction: the load is computed from a chosen solution, or the
+problem is monotone with a feasible point, or a plastic impact of the form (3.97), solvable after Anitescu & Potra (1997), or
 the matrix is a P-matrix. Otherwise it is None: unknown here. Entries can be added from other modules.
 """
 
@@ -29,7 +29,9 @@ def impact(rng, *, polygon=8):
     matrix[dofs + contacts + p :, dofs : dofs + contacts] = rng.uniform(0.1, 0.9) * np.eye(contacts)
     matrix[dofs + contacts + p :, dofs + contacts : dofs + contacts + p] = -ones.T
     before = rng.standard_normal(dofs)
-    return MixedComplementarity(matrix, np.concatenate([-mass @ before, np.zeros(2 * contacts + p)]), free=dofs), True
+    return MixedComplementarity(
+        matrix, np.concatenate([-mass @ before, np.zeros(2 * contacts + p)]), free=dofs
+    ), True
 
 
 def eliminated_impact(rng):

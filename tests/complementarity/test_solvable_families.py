@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.sparse.csgraph import connected_components
+from tests.complementarity.families import FAMILIES, impact
 
 from klapper.complementarity import (
     ComplementarityError,
@@ -20,7 +21,6 @@ from klapper.complementarity import (
     eliminate_free,
     solve,
 )
-from tests.complementarity.families import FAMILIES, impact
 
 FEW, MANY = 150, 5000  # of each family
 
@@ -122,7 +122,11 @@ def test_extreme_data_raise_no_warnings():
     for seed in range(60):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(1, 6))
-        matrix = rng.standard_normal((n, n)) * 10.0 ** rng.uniform(-150, 150, (n, 1)) * 10.0 ** rng.uniform(-150, 150, n)
+        matrix = (
+            rng.standard_normal((n, n))
+            * 10.0 ** rng.uniform(-150, 150, (n, 1))
+            * 10.0 ** rng.uniform(-150, 150, n)
+        )
         offset = rng.standard_normal(n) * 10.0 ** rng.uniform(-300, 300)
         for problem in (
             LinearComplementarity(matrix, offset),

@@ -41,7 +41,9 @@ P = TypeVar("P", bound=Problem)
 
 COMPILED_SIZE = 1500  # above this a dense pivoting method is not the first choice
 FEW_COMBINATIONS = 1 << 12
-FEW_PIVOTS = 3  # per unknown: Lemke needs one or two; on a path that is far longer another covering vector is better
+FEW_PIVOTS = (
+    3  # per unknown: Lemke needs one or two; on a path that is far longer another covering vector is better
+)
 
 
 def solve(

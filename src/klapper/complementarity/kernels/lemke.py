@@ -21,9 +21,16 @@ from klapper.complementarity.kernels.scaling import equilibrate, scaled_problem
 
 SOLVED, RAY, LIMIT, UNVERIFIED = 0, 1, 2, 3
 PIVOT_FLOOR = 1e-11
-TIES = (1e-12, 1e-13, 1e-14, 1e-15)  # round-off, relative to the terms of a basic variable; for one run after another
+TIES = (
+    1e-12,
+    1e-13,
+    1e-14,
+    1e-15,
+)  # round-off, relative to the terms of a basic variable; for one run after another
 DELAY = 16
-DRIFT = 1e-13  # error of the basic variables, relative to their terms, at which the dictionary is computed anew
+DRIFT = (
+    1e-13  # error of the basic variables, relative to their terms, at which the dictionary is computed anew
+)
 
 
 @njit(cache=True)
@@ -356,7 +363,8 @@ def solve_by_lemke(
     """Scale, pivot from a start basis, recompute x from the final basis, and measure it on the original data.
 
     ``start`` (n,) booleans: which x are positive in the start basis. A final basis whose point does not verify, since
-    differences were taken for round-off, is the start basis of another run with narrower ties. Returns (status, pivots, residual).
+    differences were taken for round-off, is the start basis of another run with narrower ties.
+    Returns (status, pivots, residual).
     """
     n = offset.size
     row = np.empty(n)

@@ -138,9 +138,9 @@ def pair_residuals(
 
 @njit(cache=True)
 def forgive_round_off(value: np.ndarray, around: np.ndarray, relative: np.ndarray) -> None:
-    """Measure values (n,) that are round-off of the terms around them against these terms."""
+    """Measure values (n,) that are round-off of the terms around them against these terms, unless they overflow."""
     for i in range(value.size):
-        if abs(value[i]) <= ROUND_OFF * value.size * around[i]:
+        if around[i] < np.inf and abs(value[i]) <= ROUND_OFF * value.size * around[i]:
             relative[i] = value[i] / around[i] if around[i] > 0.0 else 0.0
 
 

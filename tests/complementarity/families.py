@@ -1,8 +1,8 @@
 """Random linear, mixed and polygonal problems by family: a table of name → function(rng) → (problem, solvable).
 
 ``solvable`` is True where a solution exists by construction: the load is computed from a chosen solution, or the
-problem is monotone with a feasible point, or a plastic impact of the form (3.97), solvable after Anitescu & Potra (1997), or
-the matrix is a P-matrix. Otherwise it is None: unknown here. Entries can be added from other modules.
+problem is monotone with a feasible point, or a plastic impact of the form (3.97), solvable after Anitescu & Potra
+(1997), or the matrix is a P-matrix. Otherwise it is None: unknown here. Entries can be added from other modules.
 """
 
 import numpy as np

@@ -83,9 +83,12 @@ def eliminate_free(problem: MixedComplementarity) -> Conversion[LinearComplement
         noise = round_off * np.abs(solution).max(axis=0)
         return (scale_column * np.where(np.abs(solution) <= noise, 0.0, solution).T).T
 
+    schur, load = _difference(a22, a21, solve_free(a12)), _difference(b2, a21, solve_free(b1))
+    if not (np.isfinite(schur).all() and np.isfinite(load).all()):
+        raise NotApplicable("The elimination of the free unknowns overflows. Use split_free.")
     reduced = LinearComplementarity(
-        _difference(a22, a21, solve_free(a12)),
-        _difference(b2, a21, solve_free(b1)),
+        schur,
+        load,
         names=tuple(name for name, kept in zip(problem.names, two, strict=True) if kept),
     )
 

@@ -15,7 +15,9 @@ def test_the_interpreter_takes_the_same_pivots_and_never_leaves_an_array(size: i
     ends = []
     for run in (lemke, lemke.py_func):
         active = np.zeros(size, dtype=bool)
-        ends.append((*run(matrix, offset, np.ones(size), 200, active), active.tolist()))
+        ends.append(
+            (*run(matrix, offset, np.abs(offset), 1e-12, np.ones(size), 200, active), active.tolist())
+        )
     assert ends[0] == ends[1]
     status, _, active = ends[1]
     assert status == SOLVED

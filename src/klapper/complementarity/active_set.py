@@ -15,6 +15,7 @@ import numpy as np
 from klapper.complementarity.convert import as_linear, is_linear
 from klapper.complementarity.dense import dense
 from klapper.complementarity.errors import IterationLimit, NoSolution, NotApplicable
+from klapper.complementarity.polish import recovered
 from klapper.complementarity.solver import Answer, solver
 from klapper.counting import counted
 
@@ -62,7 +63,7 @@ class ActiveSet:
             raise NotApplicable('The matrix is not positive semidefinite; use "lemke".')
         if status == LIMIT or not np.isfinite(residual):
             raise IterationLimit(f"The active set did not settle within {counted(steps, 'exchange')}.")
-        return Answer(conversion.recover(x), steps)
+        return Answer(recovered(conversion, problem, x), steps)
 
 
 def is_symmetric(matrix: Any) -> bool:

@@ -73,17 +73,22 @@ def eliminate_free(problem: MixedComplementarity) -> Conversion[LinearComplement
             "The free unknowns are not determined by their own equations (A11 is singular): some constraints are "
             "redundant. Use split_free, or leave the choice to solve()."
         )
+    round_off = 8.0 * len(b1) * np.finfo(float).eps
     factors = scipy.linalg.lu_factor(scaled, check_finite=False) if one.any() else None
 
     def solve_free(rhs: np.ndarray) -> np.ndarray:
         if factors is None:
             return np.zeros_like(rhs)
-        scaled_rhs = (scale_row * rhs.T).T
-        return (scale_column * scipy.linalg.lu_solve(factors, scaled_rhs, check_finite=False).T).T
+        solution = scipy.linalg.lu_solve(factors, (scale_row * rhs.T).T, check_finite=False)
+        noise = round_off * np.abs(solution).max(axis=0)
+        return (scale_column * np.where(np.abs(solution) <= noise, 0.0, solution).T).T
 
+    schur, load = _difference(a22, a21, solve_free(a12)), _difference(b2, a21, solve_free(b1))
+    if not (np.isfinite(schur).all() and np.isfinite(load).all()):
+        raise NotApplicable("The elimination of the free unknowns overflows. Use split_free.")
     reduced = LinearComplementarity(
-        a22 - a21 @ solve_free(a12),
-        b2 - a21 @ solve_free(b1),
+        schur,
+        load,
         names=tuple(name for name, kept in zip(problem.names, two, strict=True) if kept),
     )
 
@@ -94,6 +99,17 @@ def eliminate_free(problem: MixedComplementarity) -> Conversion[LinearComplement
         return x
 
     return Conversion(reduced, recover, lambda x: x[two])
+
+
+def _difference(value: np.ndarray, factor: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """value − factor @ other, with entries that are only the round-off of their terms set to zero.
+
+    Left in place they would couple unknowns that have nothing to do with each other, and count as pivots.
+    """
+    difference = value - factor @ other
+    terms = np.abs(value) + np.abs(factor) @ np.abs(other)
+    round_off = 8.0 * max(factor.shape[1], 1) * np.finfo(float).eps
+    return np.where(np.abs(difference) <= round_off * terms, 0.0, difference)
 
 
 def split_free(problem: MixedComplementarity) -> Conversion[LinearComplementarity]:

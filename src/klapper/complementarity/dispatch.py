@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any, TypeVar
 
 import numpy as np
@@ -43,6 +44,9 @@ P = TypeVar("P", bound=Problem)
 COMPILED_SIZE = 1500  # above this a dense pivoting method is not the first choice
 PIVOTED_CONTACTS = 40  # rows of planar contacts above which pivoting is not the first choice
 FEW_COMBINATIONS = 1 << 12
+FEW_PIVOTS = (
+    3  # per unknown: Lemke needs one or two; on a path that is far longer another covering vector is better
+)
 
 
 def solve(
@@ -61,7 +65,8 @@ def solve(
     [0.5, 0.0]
     """
     report("contact_problems")
-    with part(CONTACT):
+    quiet = np.errstate(all="ignore") if is_linear(problem) else nullcontext()  # overflow ends in a residual
+    with part(CONTACT), quiet:
         solution = _solved(problem, solver, tolerance, start)
     report("contact_iterations", sum(int(attempt.iterations) for attempt in solution.attempts))
     return solution
@@ -139,10 +144,16 @@ def _solve_in_turn(problem: P, guess: np.ndarray | None, tolerance: float) -> So
         raise NoSolution(reason, attempts)
     tried = "; ".join(str(attempt) for attempt in attempts)
     raise NotDecided(
-        f"No solver found a solution of the {problem.kind}, and it is not proved that there is none. With friction a "
-        f"rigid model may have no solution (Painlevé) or several. Tried: {tried}",
+        f"No solver found a solution of the {problem.kind}, and it is not proved that there is none."
+        f"{_about_friction(problem)} Tried: {tried}",
         attempts,
     )
+
+
+def _about_friction(problem: Any) -> str:
+    if not isinstance(problem, FrictionalContact) or not problem.holding.any():
+        return ""
+    return " With friction a rigid model may have no solution (Painlevé) or several."
 
 
 def _candidates(problem: Any) -> Iterator[Solver]:
@@ -167,16 +178,18 @@ def _candidates(problem: Any) -> Iterator[Solver]:
         yield SemismoothNewton()
     if problem.size <= COMPILED_SIZE:
         yield ActiveSet()
-        yield Lemke()
+        few = FEW_PIVOTS * as_linear(problem).problem.size + 100
+        yield Lemke(max_pivots=few)
         combinations = count_combinations(problem) or np.inf
         if combinations <= FEW_COMBINATIONS:
             yield Enumeration()
             yield SemismoothNewton()
             return
         for covering in _other_coverings(as_linear(problem).problem.size):
-            yield Lemke(covering=covering)
+            yield Lemke(covering=covering, max_pivots=few)
         yield SemismoothNewton()
         yield Enumeration()
+        yield Lemke()
     else:
         yield GaussSeidel(max_sweeps=500)
         yield SemismoothNewton()

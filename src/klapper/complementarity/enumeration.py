@@ -135,7 +135,8 @@ def enumerate_solutions(problem: Any) -> SolutionSet:
     if obstacle:
         raise NotApplicable(obstacle)
     laws = _contact_laws(problem) if isinstance(problem, FrictionalContact) else _pair_laws(problem)
-    return _enumerate(problem, laws)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore"):
+        return _enumerate(problem, laws)
 
 
 @solver

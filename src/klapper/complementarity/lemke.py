@@ -18,6 +18,7 @@ from klapper.complementarity.checking import as_vector
 from klapper.complementarity.convert import as_linear, is_linear
 from klapper.complementarity.dense import dense
 from klapper.complementarity.errors import InvalidProblem, IterationLimit, RayTermination
+from klapper.complementarity.polish import recovered
 from klapper.complementarity.problem import LinearComplementarity
 from klapper.complementarity.solver import Answer, solver
 from klapper.counting import counted
@@ -86,7 +87,7 @@ class Lemke:
                 "the matrix is badly "
                 "conditioned."
             )
-        return Answer(conversion.recover(x), pivots)
+        return Answer(recovered(conversion, problem, x), pivots)
 
     def _basis(self, n: int, start: np.ndarray | None) -> np.ndarray:
         chosen = np.zeros(n, dtype=bool)

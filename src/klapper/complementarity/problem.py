@@ -72,7 +72,8 @@ class _Linear:
         return self._names or as_names(None, self.size, "x")
 
     def image(self, x: np.ndarray) -> np.ndarray:
-        return self.matrix @ x + self.offset
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.matrix @ x + self.offset
 
 
 class LinearComplementarity(_Linear):
@@ -231,8 +232,9 @@ def load_scale(matrix: Matrix, offset: np.ndarray) -> np.ndarray:
         return np.full(offset.size, np.inf)
     if sparse.issparse(matrix):
         return component_maxima(coupled_parts(matrix), np.abs(offset))
-    row, _, _ = equilibration(matrix, offset)
-    return np.abs(row * offset).max() / row
+    row, _, beta = equilibration(matrix, offset)
+    with np.errstate(over="ignore", under="ignore"):
+        return np.abs(row * (beta * offset)).max() / row / beta
 
 
 def coupled_parts(pattern: Matrix) -> np.ndarray:
@@ -249,7 +251,7 @@ def component_maxima(part: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def equilibration(matrix: np.ndarray, offset: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Row and column scales, and a scale of the offset, that balance the entries of (A | b) around one."""
-    from klapper.complementarity.kernels.linear import equilibrate
+    from klapper.complementarity.kernels.scaling import equilibrate
 
     row, column = np.empty(len(matrix)), np.empty(len(matrix))
     beta = equilibrate(np.ascontiguousarray(matrix), offset, row, column)

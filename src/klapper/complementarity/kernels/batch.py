@@ -5,7 +5,7 @@ import numpy as np
 from numba import njit
 
 from klapper.complementarity.kernels.active_set import UNSETTLED, block_pivoting, settle, solve_by_active_set
-from klapper.complementarity.kernels.lemke import RAY, SOLVED, solve_by_lemke
+from klapper.complementarity.kernels.lemke import LIMIT, RAY, SOLVED, solve_by_lemke
 
 ACTIVE_SET, LEMKE = 0, 1
 
@@ -42,8 +42,25 @@ def solve_one(
         status, steps, residual = solve_by_active_set(matrix, offset, start, tolerance, x)
         if status in (SOLVED, RAY):
             return status, ACTIVE_SET, steps, residual
-    status, pivots, residual = solve_by_lemke(matrix, offset, np.ones(n), start, 50 * n + 100, tolerance, x)
+    status, pivots, residual = by_short_paths(matrix, offset, start, tolerance, x)
     return status, LEMKE, pivots, residual
+
+
+@njit(cache=True)
+def by_short_paths(
+    matrix: np.ndarray, offset: np.ndarray, start: np.ndarray, tolerance: float, x: np.ndarray
+) -> tuple[int, int, float]:
+    """Lemke with the usual covering vector; on a path that is unusually long (Murty 1978) with two others."""
+    n = offset.size
+    spent = 0
+    status, residual = LIMIT, np.inf
+    for slope in (0.0, 1.0, -0.5):
+        covering = 1.0 + slope * np.arange(n) / max(n - 1, 1)
+        status, pivots, residual = solve_by_lemke(matrix, offset, covering, start, 2 * n + 50, tolerance, x)
+        spent += pivots
+        if status != LIMIT:
+            break
+    return status, spent, residual
 
 
 @njit(cache=True)
@@ -59,7 +76,6 @@ def solve_many(
     residual: np.ndarray,
 ) -> None:
     """:func:`solve_one` for stacks (k, n, n) and (k, n); a single matrix (1, n, n) serves all offsets."""
-    n = offsets.shape[1]
     shared = matrices.shape[0] == 1
     for k in range(offsets.shape[0]):
         status[k] = SOLVED
@@ -77,6 +93,6 @@ def solve_many(
             residual[k] = reached
             if status[k] in (SOLVED, RAY):
                 continue
-        status[k], iterations[k], residual[k] = solve_by_lemke(
-            matrix, offsets[k], np.ones(n), starts[k], 50 * n + 100, tolerance, points[k]
+        status[k], iterations[k], residual[k] = by_short_paths(
+            matrix, offsets[k], starts[k], tolerance, points[k]
         )

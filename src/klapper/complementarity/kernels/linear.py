@@ -6,83 +6,10 @@
 import numpy as np
 from numba import njit
 
+from klapper.complementarity.kernels.scaling import EPS, equilibrate, scaled_problem, surroundings
 from klapper.complementarity.residuals import AMPLIFICATION
 
-EPS = np.finfo(np.float64).eps
-
-
-@njit(cache=True, fastmath={"nnan", "nsz"})
-def spread(matrix: np.ndarray, offset: np.ndarray) -> float:
-    """Ratio of the largest to the smallest row maximum of (A | b), or of its column maxima if that is larger."""
-    n = offset.size
-    column = np.zeros(n)
-    highest, lowest = 0.0, np.inf
-    for i in range(n):
-        source = matrix[i]
-        largest = abs(offset[i])
-        for j in range(n):
-            largest = max(largest, abs(source[j]))
-        for j in range(n):
-            column[j] = max(column[j], abs(source[j]))
-        if largest > 0.0:
-            highest = max(highest, largest)
-            lowest = min(lowest, largest)
-    ratio = highest / lowest
-    highest, lowest = np.abs(offset).max(), np.inf
-    for j in range(n):
-        if column[j] > 0.0:
-            highest = max(highest, column[j])
-            lowest = min(lowest, column[j])
-    return max(ratio, highest / lowest)
-
-
-@njit(cache=True)
-def equilibrate(matrix: np.ndarray, offset: np.ndarray, row: np.ndarray, column: np.ndarray) -> float:
-    """Scales (n,) that balance the entries of (D A E | D b β) around one; returns β.
-
-    Alternating geometric means, rounded to powers of two so that scaling is exact. Problems whose rows
-    and columns differ by less than 1e4 keep scales of one. Unknowns of the scaled problem are β x / E.
-    """
-    n = offset.size
-    row[:] = 1.0
-    column[:] = 1.0
-    if n == 0 or spread(matrix, offset) < 1e4:
-        return 1.0
-    exponent = np.empty((n, n + 1))
-    present = np.zeros((n, n + 1), np.bool_)
-    for i in range(n):
-        for j in range(n + 1):
-            size = abs(matrix[i, j]) if j < n else abs(offset[i])
-            present[i, j] = size > 0.0
-            exponent[i, j] = np.log2(size) if size > 0.0 else 0.0
-    left = np.zeros(n)
-    right = np.zeros(n + 1)
-    for _ in range(30):
-        change = 0.0
-        for i in range(n):
-            total, count = 0.0, 0
-            for j in range(n + 1):
-                if present[i, j]:
-                    total += exponent[i, j] + right[j]
-                    count += 1
-            new = -total / max(count, 1)
-            change = max(change, abs(new - left[i]))
-            left[i] = new
-        for j in range(n + 1):
-            total, count = 0.0, 0
-            for i in range(n):
-                if present[i, j]:
-                    total += exponent[i, j] + left[i]
-                    count += 1
-            new = -total / max(count, 1)
-            change = max(change, abs(new - right[j]))
-            right[j] = new
-        if change < 0.5:
-            break
-    for i in range(n):
-        row[i] = 2.0 ** np.round(left[i])
-        column[i] = 2.0 ** np.round(right[i])
-    return 2.0 ** np.round(right[n])
+ROUND_OFF = 8.0 * EPS  # per unknown: what the solution of n equations leaves of terms of size one
 
 
 @njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
@@ -168,22 +95,13 @@ def natural_residual(matrix: np.ndarray, offset: np.ndarray, x: np.ndarray, enou
         limit_to_load(matrix, offset, scale)
     bound = 0.0
     for i in range(n):
-        if not np.isfinite(x[i]) or x[i] < 0.0:
+        if not np.isfinite(x[i]) or x[i] < 0.0 or np.isnan(y[i]):
             return np.inf
-        y[i] = y[i] / scale[i] if scale[i] > 0.0 else 0.0
-        bound = max(bound, abs(y[i]) if x[i] > 0.0 else -y[i])
+        value = y[i] / scale[i] if scale[i] > 0.0 else 0.0
+        bound = max(bound, abs(value) if x[i] > 0.0 else -value)
     if bound <= enough:
         return bound
-    worst = 0.0
-    for j in range(n):
-        reach = 0.0
-        if y[j] > worst and x[j] > 0.0:
-            for i in range(n):
-                if scale[i] > 0.0:
-                    reach = max(reach, abs(matrix[i, j]) / scale[i])
-            reach = x[j] * reach if reach > 0.0 else 1.0
-        worst = max(worst, -y[j], min(reach, y[j]))
-    return worst
+    return pair_residuals(matrix, offset, x, np.zeros(n, np.bool_))[1]
 
 
 @njit(cache=True)
@@ -194,26 +112,50 @@ def pair_residuals(
     n = offset.size
     y = np.empty(n)
     scale = np.empty(n)
+    reach = np.zeros(n)
     if not images(matrix, offset, x, y, scale):
         limit_to_load(matrix, offset, scale)
-    product, natural, violated = 0.0, 0.0, 0.0
     for j in range(n):
-        if not np.isfinite(x[j]):
+        if not np.isfinite(x[j]) or np.isnan(y[j]):
             return np.nan, np.nan, np.nan
-        answer = y[j] / scale[j] if scale[j] > 0.0 else 0.0
-        if free[j]:
-            natural = max(natural, abs(answer))
-            violated = max(violated, abs(answer))
+        if free[j] or x[j] == 0.0:
             continue
-        reach = 0.0
-        if x[j] != 0.0:
-            for i in range(n):
-                if scale[i] > 0.0:
-                    reach = max(reach, abs(matrix[i, j]) / scale[i])
-            reach = x[j] * reach if reach > 0.0 else np.sign(x[j])
-        product = max(product, min(abs(reach), 1.0) * min(abs(answer), 1.0))
-        natural = max(natural, abs(min(reach, answer)))
-        violated = max(violated, -min(reach, answer))
+        for i in range(n):
+            if scale[i] > 0.0:
+                reach[j] = max(reach[j], abs(matrix[i, j]) / scale[i])
+        reach[j] = x[j] * reach[j] if reach[j] > 0.0 else np.sign(x[j])
+    answer = np.where(scale > 0.0, y / np.where(scale > 0.0, scale, 1.0), 0.0)
+    found = worst_pairs(reach, answer, free)
+    if found[1] <= ROUND_OFF * n:
+        return found
+    around_unknown = np.empty(n)
+    around_row = np.empty(n)
+    surroundings(matrix, offset, scale, around_unknown, around_row)
+    forgive_round_off(x, around_unknown, reach)
+    forgive_round_off(y, around_row, answer)
+    return worst_pairs(reach, answer, free)
+
+
+@njit(cache=True)
+def forgive_round_off(value: np.ndarray, around: np.ndarray, relative: np.ndarray) -> None:
+    """Measure values (n,) that are round-off of the terms around them against these terms, unless they overflow."""
+    for i in range(value.size):
+        if around[i] < np.inf and abs(value[i]) <= ROUND_OFF * value.size * around[i]:
+            relative[i] = value[i] / around[i] if around[i] > 0.0 else 0.0
+
+
+@njit(cache=True)
+def worst_pairs(reach: np.ndarray, answer: np.ndarray, free: np.ndarray) -> tuple[float, float, float]:
+    """(complementarity, natural map, feasibility) of dimensionless pairs."""
+    product, natural, violated = 0.0, 0.0, 0.0
+    for j in range(reach.size):
+        if free[j]:
+            natural = max(natural, abs(answer[j]))
+            violated = max(violated, abs(answer[j]))
+            continue
+        product = max(product, min(abs(reach[j]), 1.0) * min(abs(answer[j]), 1.0))
+        natural = max(natural, abs(min(reach[j], answer[j])))
+        violated = max(violated, -min(reach[j], answer[j]))
     return product, natural, violated
 
 
@@ -223,12 +165,12 @@ def limit_to_load(matrix: np.ndarray, offset: np.ndarray, scale: np.ndarray) -> 
     n = offset.size
     row = np.empty(n)
     column = np.empty(n)
-    equilibrate(matrix, offset, row, column)
+    beta = equilibrate(matrix, offset, row, column)
     load = 0.0
     for i in range(n):
-        load = max(load, abs(row[i] * offset[i]))
+        load = max(load, abs(offset[i] * beta * row[i]))
     for i in range(n):
-        scale[i] = min(scale[i], AMPLIFICATION * load / row[i])
+        scale[i] = min(scale[i], AMPLIFICATION * load / row[i] / beta)
 
 
 @njit(cache=True)
@@ -272,10 +214,7 @@ def active_point_with_care(matrix: np.ndarray, offset: np.ndarray, active: np.nd
     for r in range(count):
         rhs[r] = -offset[index[r]]
     beta = equilibrate(block, rhs, row, column)
-    for r in range(count):
-        rhs[r] *= row[r] * beta
-        for c in range(count):
-            block[r, c] *= row[r] * column[c]
+    block, rhs = scaled_problem(block, rhs, row, column, beta)
     lu = block.copy()
     order = np.empty(count, np.int64)
     if not factorise(lu, order):

@@ -1,0 +1,152 @@
+"""Random linear, mixed and polygonal problems by family: a table of name → function(rng) → (problem, solvable).
+
+``solvable`` is True where a solution exists by construction: the load is computed from a chosen solution, or the
+problem is monotone with a feasible point, or a plastic impact of the form (3.97), solvable after Anitescu & Potra
+(1997), or the matrix is a P-matrix. Otherwise it is None: unknown here. Entries can be added from other modules.
+"""
+
+import numpy as np
+
+from klapper.complementarity import FrictionalContact, LinearComplementarity, MixedComplementarity
+
+
+def impact(rng, *, polygon=8):
+    """Plastic impacts with polygonal friction and velocities among the unknowns, Waltersberger (3.97)."""
+    dofs, contacts = int(rng.integers(2, 13)), int(rng.integers(1, 7))
+    root = rng.standard_normal((dofs, dofs))
+    mass = root @ root.T + np.eye(dofs)
+    normal, tangential = rng.standard_normal((dofs, contacts)), rng.standard_normal((dofs, 2 * contacts))
+    angles = 2 * np.pi * np.arange(polygon) / polygon
+    corners = np.vstack([np.cos(angles), np.sin(angles)])
+    spread = np.hstack([tangential[:, 2 * i : 2 * i + 2] @ corners for i in range(contacts)])
+    ones = np.kron(np.eye(contacts), np.ones((polygon, 1)))
+    p = contacts * polygon
+    matrix = np.zeros((dofs + 2 * contacts + p,) * 2)
+    matrix[:dofs, :dofs] = mass
+    matrix[:dofs, dofs : dofs + contacts + p] = -np.hstack([normal, spread])
+    matrix[dofs : dofs + contacts + p, :dofs] = np.hstack([normal, spread]).T
+    matrix[dofs + contacts : dofs + contacts + p, dofs + contacts + p :] = ones
+    matrix[dofs + contacts + p :, dofs : dofs + contacts] = rng.uniform(0.1, 0.9) * np.eye(contacts)
+    matrix[dofs + contacts + p :, dofs + contacts : dofs + contacts + p] = -ones.T
+    before = rng.standard_normal(dofs)
+    return MixedComplementarity(
+        matrix, np.concatenate([-mass @ before, np.zeros(2 * contacts + p)]), free=dofs
+    ), True
+
+
+def eliminated_impact(rng):
+    """The same without the velocities: a copositive matrix."""
+    from klapper.complementarity import eliminate_free
+
+    return eliminate_free(impact(rng)[0]).problem, True
+
+
+def converter(rng):
+    """Switches behind amplifiers, of the kind of a sigma-delta converter: stiff gains, sums that cancel, small offsets.
+
+    u = G (s₁ − s₂) + c in chains of free unknowns, each limited by pairs of switches 0 ≤ s ⟂ s ± u + limit ≥ 0.
+    """
+    stages = int(rng.integers(2, 9))
+    gain, offset = 10.0 ** rng.uniform(2, 5), 10.0 ** rng.uniform(-5, -3)
+    size = 3 * stages
+    matrix, load = np.zeros((size, size)), np.zeros(size)
+    for k in range(stages):
+        u, up, down = 3 * k, 3 * k + 1, 3 * k + 2
+        matrix[u, u], matrix[u, up], matrix[u, down] = 1.0, gain, -gain
+        load[u] = rng.uniform(-5, 5) + rng.choice([0.0, 1e-14])
+        if k:
+            matrix[u, 3 * (k - 1)] = rng.uniform(-1, 1)
+        matrix[up, u], matrix[up, up], load[up] = -1.0, 1.0, offset
+        matrix[down, u], matrix[down, down], load[down] = 1.0, 1.0, offset
+    return MixedComplementarity(matrix, load, free=np.arange(size) % 3 == 0), True
+
+
+def degenerate_integers(rng):
+    """Integer matrices and loads of one power of ten between 1e-80 and 1e80; the load from a chosen solution."""
+    n = int(rng.integers(1, 9))
+    matrix = rng.integers(-2, 3, (n, n)).astype(float)
+    state = rng.integers(0, 3, n)  # x > 0, y > 0, or neither
+    x, y = np.where(state == 0, rng.integers(1, 4, n), 0), np.where(state == 1, rng.integers(1, 4, n), 0)
+    return LinearComplementarity(matrix, (y - matrix @ x) * 10.0 ** int(rng.integers(-80, 81))), True
+
+
+def degenerate_monotone(rng):
+    """Skew plus semidefinite integer matrices, a feasible load with many zeros, in any unit."""
+    n = int(rng.integers(1, 13))
+    root, skew = rng.integers(-1, 2, (n, int(rng.integers(0, n + 1)))), rng.integers(-1, 2, (n, n))
+    matrix = (root @ root.T + skew - skew.T).astype(float)
+    x = rng.integers(0, 2, n)
+    unit = 10.0 ** rng.choice([-80, -20, -8, 0, 8, 80])
+    return LinearComplementarity(matrix, (rng.integers(0, 2, n) - matrix @ x) * unit), True
+
+
+def uncoupled_parts(rng):
+    """Parts that do not touch each other, with loads between 1e-12 and 1e12, some without any load."""
+    blocks, loads = [], []
+    for _ in range(int(rng.integers(2, 4))):
+        n = int(rng.integers(1, 4))
+        root = rng.integers(-2, 3, (n, n)).astype(float)
+        blocks.append(root @ root.T + np.eye(n))
+        loads.append(rng.integers(-2, 3, n) * 10.0 ** rng.integers(-12, 13) * rng.integers(0, 2))
+    size = sum(len(load) for load in loads)
+    matrix, first = np.zeros((size, size)), 0
+    for block in blocks:
+        matrix[first : first + len(block), first : first + len(block)] = block
+        first += len(block)
+    matrix = matrix + np.triu(matrix, 1) - np.tril(matrix, -1) * 0.5
+    return LinearComplementarity(matrix, np.concatenate(loads)), None
+
+
+def murty(rng):
+    """Murty's and Fathi's P-matrices, hard for pivoting methods (1978, 1979)."""
+    n = int(rng.integers(2, 41))
+    lower = 2.0 * np.tril(np.ones((n, n)), -1) + np.eye(n)
+    matrix = [lower, lower.T, lower @ lower.T][int(rng.integers(3))]
+    order = rng.permutation(n)
+    load = -np.ones(n) if rng.integers(2) else -(2.0 ** -np.arange(n))
+    return LinearComplementarity(matrix[np.ix_(order, order)], load[order]), True
+
+
+def from_solution(rng):
+    """Any matrix, rows in units of 1e-3 to 1e3, the load from a chosen solution."""
+    n = int(rng.integers(1, 13))
+    positive = rng.integers(0, 2, n).astype(bool)
+    x, y = np.where(positive, rng.uniform(0.1, 3, n), 0.0), np.where(positive, 0.0, rng.uniform(0.1, 3, n))
+    matrix = rng.standard_normal((n, n)) * 10.0 ** rng.uniform(-3, 3, n)[:, None]
+    return LinearComplementarity(matrix, y - matrix @ x), True
+
+
+def mixed_from_solution(rng):
+    """Mixed problems whose solution rests: free unknowns of zero, rows without any term above round-off."""
+    free, bound = int(rng.integers(1, 6)), int(rng.integers(1, 6))
+    root = rng.standard_normal((free, free))
+    coupling = rng.standard_normal((free, bound))
+    matrix = np.block([[root @ root.T + np.eye(free), -coupling], [coupling.T, np.zeros((bound, bound))]])
+    force = rng.uniform(0, 1, bound) * rng.integers(0, 2, bound)
+    load = np.concatenate([coupling @ force, np.zeros(bound)])
+    return MixedComplementarity(matrix, load, free=free), True
+
+
+def polygonal_contact(rng):
+    """Plastic impacts of contacts with friction polygons or in the plane, redundant ones among them."""
+    contacts, freedoms = int(rng.integers(1, 5)), int(rng.integers(2, 9))
+    dimension = int(rng.choice([2, 3]))
+    directions = rng.standard_normal((dimension * contacts, freedoms))
+    free = directions @ rng.standard_normal(freedoms)
+    options = {"polygon": int(rng.choice([4, 6, 8]))} if dimension == 3 else {}
+    friction = rng.uniform(0.0, 0.9, contacts)
+    return FrictionalContact(directions @ directions.T, free, friction, dimension=dimension, **options), True
+
+
+FAMILIES = {
+    "impact": impact,
+    "eliminated impact": eliminated_impact,
+    "converter": converter,
+    "degenerate integers": degenerate_integers,
+    "degenerate monotone": degenerate_monotone,
+    "uncoupled parts": uncoupled_parts,
+    "murty": murty,
+    "from solution": from_solution,
+    "mixed from solution": mixed_from_solution,
+    "polygonal contact": polygonal_contact,
+}

@@ -223,6 +223,7 @@ class ForceSet:
         slopes = self.friction @ null[self.normal]
         presses = self.normal[~self.fixed[self.normal]]
         rows, offsets = [null[presses]], [self.forces[presses]]
+        scale = [np.ones(len(presses))]  # |g| of the rows g N
         discs = []
         for k in np.flatnonzero(~self.sliding):
             patch = self.patches[k]
@@ -234,6 +235,7 @@ class ForceSet:
             facets, apothem = _facets(self.polygon if len(patch) == 2 else None)
             rows.append(apothem * slopes[k] - facets @ null[patch])
             offsets.append(apothem * limits[k] - facets @ self.forces[patch])
+            scale.append(np.full(len(facets), np.hypot(1.0, apothem * np.linalg.norm(self.friction[k]))))
         edges = np.zeros(self.sense.shape) if self.edges is None else self.edges
         for k in np.flatnonzero(np.any(edges != 0.0, axis=1)):  # 0 ≤ share of the second corner ≤ ρ
             patch, edge, corner = self.patches[k], edges[k], -self.sense[k]
@@ -242,11 +244,13 @@ class ForceSet:
             share = (edge @ self.forces[patch] - (edge @ corner) * limits[k]) / length
             rows.append(np.vstack([slope, slopes[k] - slope]))
             offsets.append(np.array([share, limits[k] - share]))
+            scale.append(np.full(2, np.hypot(1.0, np.linalg.norm(self.friction[k])) / np.sqrt(length)))
         if self.keeping is not None:
             unit = np.abs(self.keeping[0]).max(axis=1, initial=0.0)
             unit = np.where(unit > 0.0, unit, 1.0)
             rows.append(self.keeping[0] @ null / unit[:, None])
             offsets.append(self.keeping[1] / unit)
+            scale.append(np.linalg.norm(self.keeping[0], axis=1) / unit)
         dimension = null.shape[1]
         return Face(
             self.forces,
@@ -256,6 +260,8 @@ class ForceSet:
             Discs(*(np.array(part, dtype=float) for part in zip(*discs, strict=True)))
             if discs
             else Discs.none(dimension),
+            scale=np.concatenate(scale),
+            largest=float(np.abs(np.concatenate([self.forces, limits])).max(initial=0.0)),
         )
 
     def limits(self, forces: np.ndarray) -> np.ndarray:

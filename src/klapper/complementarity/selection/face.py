@@ -81,7 +81,7 @@ class Face:
     @cached_property
     def size(self) -> float:
         """Largest force: the unit in which programs are solved."""
-        return self.largest or 1.0
+        return self.largest or float(np.abs(self.offsets).max(initial=0.0)) or 1.0
 
     def at(self, t: np.ndarray) -> np.ndarray:
         return self.point + self.null @ t
@@ -259,12 +259,9 @@ class Face:
 
     def with_margin(self) -> tuple[np.ndarray, float]:
         """t (k,) that keeps furthest from all limits, and by how much; at most the largest force."""
-        loose, held = self._loose
-        if loose.shape[1]:
-            t, margin = replace(self._pointed, lengths=self.lengths).with_margin()
-            return held @ t, margin
-        t, margin = self._with_margin(self.lengths, _ACCURACY)
-        return t * self.size, margin * self.size
+        held = self._loose[1]
+        t, margin = self._pointed._with_margin(self.lengths, _ACCURACY)
+        return held @ t * self.size, margin * self.size
 
     def nearest(self, target: np.ndarray, metric: np.ndarray) -> np.ndarray:
         """t (k,) that minimises ½ (x − target)ᵀ C (x − target), the metric C (r,) or (r, r) positive definite."""

@@ -20,7 +20,9 @@ from klapper.complementarity.problem import LinearComplementarity, MixedCompleme
 from klapper.complementarity.selection.null_space import RANK
 
 CLOSED = 1e-8  # of the velocities: what counts as rest
-_LEFT = 10.0  # of the residual, in the units in which it was measured: velocities that the answer does not know
+_LEFT = (
+    10.0  # of the residual, in the units in which it was measured: velocities that the answer does not know
+)
 _LARGEST = 1e-5  # the same where the residual says nothing, of the largest term of a velocity
 _ROUND_OFF = 1e-13  # residual of an answer that needs no correction
 _ROUNDS = 3

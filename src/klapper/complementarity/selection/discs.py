@@ -30,9 +30,7 @@ class Discs:
         """Those that some t (``dimension``,) feels by more than ``noise``."""
         if len(self.radius) == 0:
             return Discs.none(dimension)
-        size = np.maximum(
-            np.linalg.norm(self.rows, axis=(1, 2)), np.linalg.norm(self.slope, axis=1)
-        )
+        size = np.maximum(np.linalg.norm(self.rows, axis=(1, 2)), np.linalg.norm(self.slope, axis=1))
         kept = size > noise
         return Discs(self.rows[kept], self.centre[kept], self.slope[kept], self.radius[kept])
 

@@ -56,7 +56,9 @@ class Face:
         scale = np.ones(len(length)) if self.scale is None else self.scale
         felt = length > RANK * scale  # N is known no better: shorter rows are round-off of g N = 0
         length = length[felt]
-        if self.largest is None:  # before rows are made longer: a limit far away says nothing about the forces
+        if (
+            self.largest is None
+        ):  # before rows are made longer: a limit far away says nothing about the forces
             ends = [self.point, self.offsets, self.discs.radius]
             object.__setattr__(self, "largest", max(float(np.abs(end).max(initial=0.0)) for end in ends))
         object.__setattr__(self, "lengths", length)
@@ -159,7 +161,10 @@ class Face:
         """The set across the directions that no limit feels."""
         held = self._loose[1]
         return replace(
-            self, null=self.null @ held, rows=self.rows @ held, discs=self.discs.moved(np.zeros(len(held)), held)
+            self,
+            null=self.null @ held,
+            rows=self.rows @ held,
+            discs=self.discs.moved(np.zeros(len(held)), held),
         )
 
     def _least_without_discs(self, slope: np.ndarray) -> np.ndarray | None:
@@ -263,6 +268,11 @@ class Face:
         t, margin = self._pointed._with_margin(self.lengths, _ACCURACY)
         return held @ t * self.size, margin * self.size
 
+    def with_room(self, margin: float) -> Face:
+        """The members that keep a ``margin`` [N] from all limits."""
+        discs = replace(self.discs, radius=self.discs.radius - margin)
+        return replace(self, offsets=self.offsets - margin / self.lengths, discs=discs)
+
     def nearest(self, target: np.ndarray, metric: np.ndarray) -> np.ndarray:
         """t (k,) that minimises ½ (x − target)ᵀ C (x − target), the metric C (r,) or (r, r) positive definite."""
         full = np.diag(metric) if metric.ndim == 1 else 0.5 * (metric + metric.T)
@@ -297,7 +307,9 @@ class Face:
         if (rows @ free + offsets).min(initial=0.0) >= 0.0 and discs.excess(free).max() <= 0.0:
             return free
         loose, held = self._loose
-        if loose.shape[1]:  # the best along directions that no limit feels, for whatever is chosen across them
+        if loose.shape[
+            1
+        ]:  # the best along directions that no limit feels, for whatever is chosen across them
             stiff, across = loose.T @ hessian @ loose, held.T @ hessian @ loose
             best = np.linalg.solve(stiff, np.column_stack([across.T, loose.T @ gradient]))
             inner = self._pointed.least_quadratic(

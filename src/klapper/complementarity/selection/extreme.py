@@ -133,7 +133,7 @@ class LargestMargin:
 
     >>> jammed = ForceSet.from_arrays([10.0, 10.0], [[1.0, -1.0]], normal=[0, 1])
     >>> found = LargestMargin().select(jammed)
-    >>> found.forces.round(6).tolist(), found.note
+    >>> found.forces.round(3).tolist(), found.note
     ([10.0, 10.0], 'forces have no bound: the smallest with a margin of 10 N were taken')
     """
 

@@ -11,14 +11,16 @@ otherwise the accelerations may depend on the choice (Glocker's pantograph).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.complementarity import Solution
 from klapper.complementarity.dense import dense
 from klapper.complementarity.selection import ForceSet
+from klapper.complementarity.selection.accuracy import judged_contact
 from klapper.contact_states import STICK
 from klapper.mechanics.acceleration_solution import ModeDecision
 from klapper.mechanics.system import Directions, System
@@ -156,7 +158,9 @@ def mode_forces(decision: ModeDecision, *, mass: np.ndarray | None = None) -> Fo
     >>> np.sort(60.0 / 16.0 + motions[:, 0]).round(4).tolist()
     [0.2875, 2.769]
     """
-    problem = decision.problem
+    problem, solved = decision.problem, decision.solution
+    exact = judged_contact(solved.problem, solved.x).x
+    decision = replace(decision, solution=Solution(solved.problem, exact, solved.attempts))
     m, width = problem.contacts, problem.tangential.shape[1]
     s, d = problem.sliding_velocity.shape
     patches = m + np.arange(width).reshape(s, d)
@@ -233,7 +237,8 @@ def _senses(
 ) -> np.ndarray:
     """Unit vectors (k, d) of sliding, zero where a contact sticks; from the friction force where it just begins.
 
-    ``moves`` (k,) says which slide already; ``slip`` and ``friction`` (k, d) in the scaled directions of anisotropic contacts, in which they are opposite.
+    ``moves`` (k,) says which slide already. ``slip`` and ``friction`` (k, d) are in the scaled directions of
+    anisotropic contacts, in which they are opposite.
     """
     along = np.where(moves[:, None], slip, 0.0)
     if state is not None:

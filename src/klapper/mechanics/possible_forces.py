@@ -113,13 +113,21 @@ def possible_forces(
       A normal  33.3333 … 66.6667
       B normal  0 … 66.6667
       C normal  0 … 33.3333
-      normal forces of A, B and C: only A normal - C normal, B normal + 2 C normal are determined
+      normal forces of A, B and C: only A normal - C normal, 0.5 B normal + C normal are determined
     """
     require_system(system)
     if system.compliance is not None:
         raise InvalidModel("Contacts of this system are compliant: their forces follow from the position.")
-    q = system.start.position if position is None else finite(position, "position", system.start.position.shape)
-    v = system.start.velocity if velocity is None else finite(velocity, "velocity", system.start.velocity.shape)
+    q = (
+        system.start.position
+        if position is None
+        else finite(position, "position", system.start.position.shape)
+    )
+    v = (
+        system.start.velocity
+        if velocity is None
+        else finite(velocity, "velocity", system.start.velocity.shape)
+    )
     problem, scale = _problem(system, float(time), q, v, touch, slip_speed)
     decision = problem.solve()
     return PossibleForces(mode_forces(decision, mass=dense(system.mass(q))), scale, decision)

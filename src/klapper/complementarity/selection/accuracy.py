@@ -1,4 +1,4 @@
-"""The accuracy of a verified answer: velocities that it leaves over where there are none, and Newton's step that removes them.
+"""The accuracy of a verified answer: velocities that it leaves where there are none, and the step that removes them.
 
 A verified answer satisfies its contact laws up to a residual, in units in which a velocity of 1e-7 m/s can be zero.
 Before its contact state is read, the equations of that state are solved,

@@ -150,7 +150,7 @@ class Face:
 
     @cached_property
     def _loose(self) -> tuple[np.ndarray, np.ndarray]:
-        """Orthonormal directions in t that no limit feels (k, j), e.g. of redundant joints, and all others (k, k − j)."""
+        """Orthonormal directions in t that no limit feels (k, j), as of redundant joints, and the others."""
         discs, k = self.discs, self.dimension
         felt = np.vstack([self.rows, discs.slope, discs.rows.reshape(-1, k)])
         scale = np.concatenate([np.ones(len(self.rows)), np.ones(3 * len(discs.radius))])

@@ -25,7 +25,7 @@ _LEFT = (
 )
 _LARGEST = 1e-5  # the same where the residual says nothing, of the largest term of a velocity
 _ROUND_OFF = 1e-13  # residual of an answer that needs no correction
-_ROUNDS = 3
+_ROUNDS = 10
 
 
 @dataclass(frozen=True, eq=False)

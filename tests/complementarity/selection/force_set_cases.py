@@ -106,7 +106,7 @@ def _made(
     x, v, sense = np.zeros(r), np.zeros(r), np.zeros((m, d))
     common = rng.normal(size=d)
     size = 10.0 ** rng.integers(-2, 4)
-    speed = 10.0 ** rng.integers(-3, 3)
+    speed = 10.0 ** rng.integers(-4, 2) * size * np.abs(matrix).max()
     for i, kind in enumerate(kinds):
         along = common if rng.random() < 0.8 else rng.normal(size=d)
         along = along / np.linalg.norm(along)

@@ -27,6 +27,7 @@ _THIN, _TIGHT = (
     1e-5,
 )  # of the largest force: room inside a set, and slack of constraints, that count as none
 _NO_FORCES = "No forces of this motion satisfy the contact laws: the given ones are none of it."
+_PULL = 1e-6  # of the margin at a distance of one: keeps a first point inside away from the far end of open sets
 _PROXIMAL, _MOST_PROXIMAL, _SETTLED = 1e-5, 100, 1e-15
 
 
@@ -208,8 +209,8 @@ class Face:
     @cached_property
     def _core(self) -> _Core:
         """The set itself and a point inside it, or what is left of it where some constraints have no room at all."""
-        t, margin = self._with_margin(np.ones(len(self.rows)), _ROUGH)
-        if margin <= _THIN:
+        t, margin = self._with_margin(np.ones(len(self.rows)), _ROUGH, _PULL)
+        if margin <= _ROUGH:
             t, margin = self._with_margin(np.ones(len(self.rows)), _ACCURACY)
         if margin < -_MEMBER:
             raise ComplementarityError(_NO_FORCES)
@@ -253,13 +254,15 @@ class Face:
         )
         return _Core(face, start, basis)
 
-    def _with_margin(self, lengths: np.ndarray, accuracy: float) -> tuple[np.ndarray, float]:
-        """t (k,) with the largest margin s of all constraints G t + h ≥ s / lengths, and s, in units of the largest
-        force."""
+    def _with_margin(
+        self, lengths: np.ndarray, accuracy: float, pull: float = 0.0
+    ) -> tuple[np.ndarray, float]:
+        """t (k,) with the largest margin s of all constraints G t + h ≥ s / lengths, less ½ pull |t|², and s, in units
+        of the largest force."""
         from klapper.complementarity.kernels.cone_program import inside
 
         t = np.zeros(self.dimension)
-        arguments = (self._scaled, lengths, accuracy, t)
+        arguments = (self._scaled, lengths, accuracy, pull, t)
         return t, inside(*arguments)
 
     def with_margin(self) -> tuple[np.ndarray, float]:

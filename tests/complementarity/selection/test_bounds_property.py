@@ -37,7 +37,8 @@ def rule_outside(forces: ForceSet) -> str:
         beyond = np.maximum(forces.lower - picked.forces, picked.forces - forces.upper).max(initial=0.0)
         if not picked.exact or not beyond <= 1e-6 * (size or 1.0):
             return f"{rule.name}: {picked.forces}, beyond by {beyond}, exact {picked.exact}, {picked.note}"
-        if size > 1e3 * max(float(np.abs(forces.forces).max(initial=0.0)), 1e-300) and not picked.note:
+        ends = np.abs(np.concatenate([forces.forces, forces.lower, forces.upper]))
+        if size > 1e3 * ends[np.isfinite(ends)].max(initial=0.0) and not picked.note:
             return f"{rule.name}: {size} N without a note"
     return ""
 

@@ -30,7 +30,11 @@ def _planar_feet(rng: np.random.Generator) -> System:
     mass, width, height = rng.uniform(1.0, 20.0), rng.uniform(0.5, 2.0), rng.uniform(0.1, 0.6)
     speed = rng.choice([0.0, 0.5, -1.0])
     block = world.body(
-        "block", mass=mass, inertia=inertia.rectangle(mass, width, height), at=(0.0, 0.5 * height), velocity=(speed, 0.0)
+        "block",
+        mass=mass,
+        inertia=inertia.rectangle(mass, width, height),
+        at=(0.0, 0.5 * height),
+        velocity=(speed, 0.0),
     )
     floor = world.wall("floor", normal=(0.0, 1.0))
     for k, x in enumerate(np.linspace(-0.5, 0.5, int(rng.integers(2, 5))) * width):
@@ -72,7 +76,9 @@ def _leaf(rng: np.random.Generator, world: Spatial) -> object:
     mass = rng.uniform(5.0, 40.0)
     leaf = world.body("leaf", mass=mass, inertia=inertia.box(mass, 1.0, 0.05, 1.2), at=(0.5, 0.0, 0.0))
     seal = world.wall("seal", point=(0.0, -0.025, 0.0), normal=(0.0, 1.0, 0.0))
-    world.contact(leaf.point(0.5, -0.025, rng.uniform(-0.5, 0.5)), seal, friction=rng.uniform(0.1, 0.8), name="latch")
+    world.contact(
+        leaf.point(0.5, -0.025, rng.uniform(-0.5, 0.5)), seal, friction=rng.uniform(0.1, 0.8), name="latch"
+    )
     world.force(leaf.point(0.5, 0.0, 0.0), (0.0, -rng.uniform(5.0, 60.0), 0.0))
     return leaf
 

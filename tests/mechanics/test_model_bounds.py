@@ -27,12 +27,16 @@ def known_state(decision: ModeDecision) -> KnownState:
     closed = decision.normal_acceleration <= 1e-6 * size
     change = decision.tangential_acceleration
     begins = np.linalg.norm(change, axis=1) > 1e-6 * size
-    along = np.where(problem.sliding[:, None], problem.sliding_velocity, np.where(begins[:, None], change, 0.0))
+    along = np.where(
+        problem.sliding[:, None], problem.sliding_velocity, np.where(begins[:, None], change, 0.0)
+    )
     length = np.linalg.norm(along, axis=1, keepdims=True)
     sense = np.divide(along, length, out=np.zeros_like(along), where=length > 0.0)
     slides = closed & (length[:, 0] > 0.0)
     mobility = columns.T @ problem._solve_mass(columns)
-    rest = np.concatenate([np.flatnonzero(closed), patches[closed & ~slides].ravel(), np.arange(m + m * d, len(x))])
+    rest = np.concatenate(
+        [np.flatnonzero(closed), patches[closed & ~slides].ravel(), np.arange(m + m * d, len(x))]
+    )
     starts = [sense[i] @ mobility[patches[i]] for i in np.flatnonzero(slides & ~problem.sliding)]
     rates = [sense[i] @ change[i] for i in np.flatnonzero(slides & ~problem.sliding)]
     keeping = (
@@ -40,7 +44,9 @@ def known_state(decision: ModeDecision) -> KnownState:
         np.concatenate([decision.normal_acceleration[~closed], rates]),
     )
     held = mobility[rest.astype(int)] if np.any(slides) else columns
-    return KnownState(x, held, np.arange(m), patches, np.diag(problem.friction), closed, slides, sense, keeping)
+    return KnownState(
+        x, held, np.arange(m), patches, np.diag(problem.friction), closed, slides, sense, keeping
+    )
 
 
 def wrong(seed: int) -> str:

@@ -31,9 +31,16 @@ def wrong_bounds(given: Case, motion: str) -> str:
 
 def rule_outside(forces: ForceSet) -> str:
     """A rule whose choice is no member, or lies beyond the bounds."""
-    for rule in (MinimumNorm(), LargestMargin(), Extreme(forces.names[0], "max"), ProxIteration(max_iterations=300)):
+    for rule in (
+        MinimumNorm(),
+        LargestMargin(),
+        Extreme(forces.names[0], "max"),
+        ProxIteration(max_iterations=300),
+    ):
         picked: Selection = rule.select(forces)
-        size = max(float(np.abs(forces.forces).max(initial=0.0)), float(np.abs(picked.forces).max(initial=0.0)))
+        size = max(
+            float(np.abs(forces.forces).max(initial=0.0)), float(np.abs(picked.forces).max(initial=0.0))
+        )
         beyond = np.maximum(forces.lower - picked.forces, picked.forces - forces.upper).max(initial=0.0)
         if not picked.exact or not beyond <= 1e-6 * (size or 1.0):
             return f"{rule.name}: {picked.forces}, beyond by {beyond}, exact {picked.exact}, {picked.note}"

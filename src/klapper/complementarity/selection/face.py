@@ -27,7 +27,9 @@ _THIN, _TIGHT = (
     1e-5,
 )  # of the largest force: room inside a set, and slack of constraints, that count as none
 _NO_FORCES = "No forces of this motion satisfy the contact laws: the given ones are none of it."
-_PULL = 1e-6  # of the margin at a distance of one: keeps a first point inside away from the far end of open sets
+_PULL = (
+    1e-6  # of the margin at a distance of one: keeps a first point inside away from the far end of open sets
+)
 _PROXIMAL, _MOST_PROXIMAL, _SETTLED = 1e-5, 100, 1e-15
 
 

@@ -23,8 +23,9 @@ from klapper.complementarity.enumeration import Enumeration, enumerate_solutions
 from klapper.complementarity.errors import ComplementarityError, NotApplicable
 from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity, equilibration
+from klapper.complementarity.selection.accuracy import CLOSED, judged_linear
 from klapper.complementarity.selection.face import Face
-from klapper.complementarity.selection.force_set import CLOSED, MAX_SIZE, WIDTH, ForceSet
+from klapper.complementarity.selection.force_set import MAX_SIZE, ForceSet, are_points
 from klapper.complementarity.selection.null_space import echelon, null_space
 from klapper.complementarity.selection.words import combination
 from klapper.complementarity.solution import Solution
@@ -109,10 +110,7 @@ def uniqueness(solution: Solution[Any]) -> Uniqueness:
     face, unit = _face(problem, solution)
     motion, motions, everything = _motion(problem, solution)
     lower, upper = (end * unit for end in face.ranges()) if everything is None else everything
-    with np.errstate(invalid="ignore"):
-        width = (upper - lower) / unit
-    ends = np.abs(np.concatenate([lower, upper]) / np.tile(unit, 2))
-    forces = width <= WIDTH * ends[np.isfinite(ends)].max(initial=0.0)
+    forces = are_points(lower / unit, upper / unit)
     complete = motion == "unique" or everything is not None
     combinations = echelon(echelon(face.null) * unit[:, None])
     return Uniqueness(problem.names, motion, motions, forces, lower, upper, combinations, complete)
@@ -122,13 +120,15 @@ def _face(problem: Any, solution: Solution[Any]) -> tuple[Face, np.ndarray]:
     """All forces of the motion of a solution, in units (n,) in which badly scaled unknowns are judged alike."""
     if isinstance(problem, FrictionalContact):
         return ForceSet.of(solution).face, np.ones(problem.size)
-    x = solution.x
+    answer = judged_linear(problem, solution.x)
+    x = answer.x
     free = problem.free if isinstance(problem, MixedComplementarity) else np.zeros(problem.size, dtype=bool)
     row, column, beta = equilibration(dense(problem.matrix), problem.offset)
     unit = column / beta
     matrix, point = row[:, None] * dense(problem.matrix) * column, x / unit
     image, offset = row * problem.image(x) * beta, row * problem.offset * beta
-    may_act = free | (image <= CLOSED * (np.abs(offset) + np.abs(matrix) @ np.abs(point)).max(initial=0.0))
+    rest = CLOSED * (np.abs(offset) + np.abs(matrix) @ np.abs(point)).max(initial=0.0)
+    may_act = free | (image <= rest) | (answer.image <= answer.still)
     directions = np.eye(problem.size)[:, may_act]
     null = directions @ null_space(matrix @ directions)
     held = may_act & ~free
@@ -198,4 +198,4 @@ def _monotone_motion(problem: LinearComplementarity, solution: Solution[Any]) ->
     )
     lower, upper = face.ranges()
     scale = np.abs(np.concatenate([problem.offset, solution.y])).max(initial=0.0) or 1.0
-    return "unique" if np.all(upper - lower <= WIDTH * scale) else "not unique"
+    return "unique" if are_points(lower, upper, scale).all() else "not unique"

@@ -16,6 +16,7 @@ from klapper.mechanics.function_system import FunctionSystem
 from klapper.mechanics.invariants import Invariants
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.picture import Part, Picture
+from klapper.mechanics.possible_forces import PossibleForces, possible_forces
 from klapper.mechanics.signals import Constant, FunctionOfTime, Harmonic, Ramp, Signal
 from klapper.mechanics.smooth_friction import ArctanFriction, PowerFriction, SaturatedFriction, StickElement
 from klapper.mechanics.system import Directions, ForceTangents, State, System
@@ -53,6 +54,7 @@ __all__ = [
     "ModeDecision",
     "Part",
     "Picture",
+    "PossibleForces",
     "PowerFriction",
     "Ramp",
     "SaturatedFriction",
@@ -66,4 +68,5 @@ __all__ = [
     "active_sets",
     "areal_contacts",
     "friction_matrix",
+    "possible_forces",
 ]

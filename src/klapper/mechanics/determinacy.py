@@ -17,7 +17,7 @@ import scipy.sparse as sparse
 from klapper.complementarity import ComplementarityError
 from klapper.contact_states import STICK
 from klapper.counting import counted
-from klapper.mechanics.force_sets import closed_forces
+from klapper.mechanics.force_sets import closed_forces, stays_closed
 from klapper.mechanics.system import Matrix, System
 
 _RANK = 1e-9
@@ -120,8 +120,7 @@ def _idle(system: System, t: float, q: np.ndarray, v: np.ndarray, contact: np.nd
     if len(near) == 0 or len(near) > _LARGEST:
         return near[:0]
     directions = system.directions(t, q, near)
-    terms = abs(directions.normal).T @ np.abs(v) + np.abs(directions.normal_rate)
-    return near[np.abs(directions.normal_velocity(v)) <= 1e-9 * terms]
+    return near[stays_closed(directions, v)]
 
 
 def _determinacy(

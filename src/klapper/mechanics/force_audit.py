@@ -14,6 +14,7 @@ import numpy as np
 
 from klapper.complementarity import ComplementarityError
 from klapper.complementarity.selection import ForceSet
+from klapper.complementarity.selection.force_set import are_points
 from klapper.contact_states import IMPACT
 from klapper.counting import counted
 from klapper.mechanics.force_sets import closed_forces
@@ -63,9 +64,7 @@ class StateForces:
     def open_rows(self) -> np.ndarray:
         """Rows of the forces that are not unique."""
         lower, upper = self.bounds
-        ends = np.abs(np.concatenate([lower, upper]))
-        with np.errstate(invalid="ignore"):
-            return np.flatnonzero(upper - lower > _WIDTH * ends[np.isfinite(ends)].max(initial=0.0))
+        return np.flatnonzero(~are_points(lower, upper, width=_WIDTH))
 
     @property
     def determined(self) -> bool:
@@ -88,7 +87,7 @@ class StateForces:
         if forces.mass is None or forces.load is None:
             return "the motion depends on the choice of forces"
         lower, upper = self.accelerations
-        rows = np.flatnonzero(upper - lower > 1e-6 * np.abs(np.concatenate([lower, upper])).max())
+        rows = np.flatnonzero(~are_points(lower, upper, width=_WIDTH))
         ranges = [f"{self.velocities[i]} {lower[i]:.4g} … {upper[i]:.4g}" for i in rows[:3]]
         return f"the motion depends on the choice of forces (accelerations in SI units: {', '.join(ranges)})"
 

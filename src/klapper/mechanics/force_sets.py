@@ -11,14 +11,16 @@ otherwise the accelerations may depend on the choice (Glocker's pantograph).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.complementarity import Solution
 from klapper.complementarity.dense import dense
 from klapper.complementarity.selection import ForceSet
+from klapper.complementarity.selection.accuracy import judged_contact
 from klapper.contact_states import STICK
 from klapper.mechanics.acceleration_solution import ModeDecision
 from klapper.mechanics.system import Directions, System
@@ -26,6 +28,7 @@ from klapper.mechanics.system import Directions, System
 _CLOSED = 1e-9  # gap [m], and approach relative to its terms, up to which an unloaded contact is closed
 _UNLOADED = 1e-12  # of the largest force
 _AT_REST = 1e-9  # of the terms of a sliding velocity
+SLIP_SPEED = 1e-9  # [m/s]: terms of a velocity at rest are round-off themselves, and no measure for it
 _LARGEST_MASS = 300  # coordinates up to which the set knows mass and load
 
 
@@ -64,14 +67,16 @@ def closed_forces(
     state: np.ndarray | None = None,
     constraint_force: np.ndarray | None = None,
     largest: int = 400,
+    slip_speed: float = SLIP_SPEED,
 ) -> ClosedForces | None:
     """All contact forces of the contact state in which contacts (k,) carry ``force`` (k, 1 + d) [N].
 
     ``state``             (k,) 1 where a contact sticks; None: by the sliding velocities
     ``constraint_force``  (p,) [N] of the two-sided constraints; None: unknown, taken as zero, which shifts their bounds
     ``largest``           number of forces above which None is returned
+    ``slip_speed``        [m/s] up to which a contact is at rest, and stays closed
     """
-    taking_part = _closed(system, t, q, v, contact, force)
+    taking_part = _closed(system, t, q, v, contact, force, slip_speed)
     contact, force = contact[taking_part], force[taking_part]
     state = None if state is None else state[taking_part]
     bilateral, _ = system.constraint_directions(t, q)
@@ -102,7 +107,10 @@ def closed_forces(
     rubbing = force[:, 1:] / unscaled
     forces = np.concatenate([force[normal, 0], rubbing[patch].ravel(), given])
     patches = m + np.arange(s * d).reshape(s, d) if d else np.zeros((0, 1), dtype=int)
-    sense = _senses(directions, v, slip * scale, speed, state, rubbing)[patch] if d else np.zeros((0, 1))
+    sense = np.zeros((0, 1))
+    if d:
+        rest = np.maximum(slip_speed, _AT_REST * _tangential_terms(directions, v, d))
+        sense = _senses(slip * scale, speed > rest, state, rubbing)[patch]
     names = _names(system, contact, normal, patch)
     mass, load, held = None, None, None
     if np.any(sense) and m:
@@ -150,7 +158,9 @@ def mode_forces(decision: ModeDecision, *, mass: np.ndarray | None = None) -> Fo
     >>> np.sort(60.0 / 16.0 + motions[:, 0]).round(4).tolist()
     [0.2875, 2.769]
     """
-    problem = decision.problem
+    problem, solved = decision.problem, decision.solution
+    exact = judged_contact(solved.problem, solved.x).x
+    decision = replace(decision, solution=Solution(solved.problem, exact, solved.attempts))
     m, width = problem.contacts, problem.tangential.shape[1]
     s, d = problem.sliding_velocity.shape
     patches = m + np.arange(width).reshape(s, d)
@@ -191,7 +201,13 @@ def mode_forces(decision: ModeDecision, *, mass: np.ndarray | None = None) -> Fo
 
 
 def _closed(
-    system: System, t: float, q: np.ndarray, v: np.ndarray, contact: np.ndarray, force: np.ndarray
+    system: System,
+    t: float,
+    q: np.ndarray,
+    v: np.ndarray,
+    contact: np.ndarray,
+    force: np.ndarray,
+    slip_speed: float,
 ) -> np.ndarray:
     """Which contacts (k,) are loaded, or stay closed without a force."""
     size = np.abs(force).max(axis=1, initial=0.0)
@@ -200,26 +216,30 @@ def _closed(
     idle = np.flatnonzero(~loaded & (gaps <= _CLOSED))  # numbers that name no contact have no gap
     if idle.size:
         directions = system.directions(t, q, contact[idle])
-        terms = abs(directions.normal).T @ np.abs(v) + np.abs(directions.normal_rate)
-        stays = np.abs(directions.normal_velocity(v)) <= _CLOSED * terms
-        loaded[idle[stays]] = True
+        loaded[idle[stays_closed(directions, v, slip_speed)]] = True
     return loaded
 
 
+def stays_closed(directions: Directions, v: np.ndarray, slip_speed: float = SLIP_SPEED) -> np.ndarray:
+    """Which contacts (k,) neither approach nor separate, up to round-off and ``slip_speed`` [m/s]."""
+    terms = np.asarray(abs(directions.normal).T @ np.abs(v)) + np.abs(directions.normal_rate)
+    return np.abs(directions.normal_velocity(v)) <= np.maximum(_CLOSED * terms, slip_speed)
+
+
+def _tangential_terms(directions: Directions, v: np.ndarray, d: int) -> np.ndarray:
+    """The largest term (k,) [m/s] of the sliding velocities."""
+    terms = np.asarray(abs(directions.tangential).T @ np.abs(v)) + np.abs(directions.tangential_rate)
+    return terms.reshape(-1, d).max(axis=1, initial=0.0)
+
+
 def _senses(
-    directions: Directions,
-    v: np.ndarray,
-    slip: np.ndarray,
-    speed: np.ndarray,
-    state: np.ndarray | None,
-    friction: np.ndarray,
+    slip: np.ndarray, moves: np.ndarray, state: np.ndarray | None, friction: np.ndarray
 ) -> np.ndarray:
     """Unit vectors (k, d) of sliding, zero where a contact sticks; from the friction force where it just begins.
 
-    ``slip`` and ``friction`` (k, d) in the scaled directions of anisotropic contacts, in which they are opposite.
+    ``moves`` (k,) says which slide already. ``slip`` and ``friction`` (k, d) are in the scaled directions of
+    anisotropic contacts, in which they are opposite.
     """
-    terms = abs(directions.tangential).T @ np.abs(v) + np.abs(directions.tangential_rate)
-    moves = speed > _AT_REST * terms.reshape(slip.shape).max(axis=1, initial=0.0)
     along = np.where(moves[:, None], slip, 0.0)
     if state is not None:
         begins = ~moves & (state != STICK)

@@ -3,8 +3,9 @@
     min ½ tᵀH t + gᵀt   subject to   a_i = G_i t + h_i ≥ 0,   u_j = r_jᵀt + ρ_j ≥ |w_j|,   w_j = P_j t + p_j
 
 Newton's method follows the minimisers of τ f − Σ log a_i − Σ log(u_j² − |w_j|²) for growing τ; at their end f is off
-by at most (number of rows + 2 discs)/τ. A box far away keeps the path finite; an answer near it has no bound. The start
-is a point inside all constraints, found in the same way as the one with the largest margin.
+by at most (number of rows + 2 discs)/τ. A box far away keeps the path finite; an answer near it has no bound. Where
+minimisers of a linear function form a set without bounds, a slight pull towards t = 0 keeps them away from the box. The
+start is a point inside all constraints, found in the same way as the one with the largest margin.
 """
 
 import numpy as np
@@ -18,6 +19,9 @@ FAR = 1e6
 _GROWTH = 12.0
 _NEWTON, _STAGES = 60, 40
 _SETTLED = 1e-8
+_PULL = 1e-12
+"""Curvature of linear functions, in their unit slope: a bound is off by half of it times |t|², and a minimiser of a
+function with a bound lies within about 1/√(accuracy τ) instead of at the box."""
 
 
 @njit(cache=True)
@@ -227,9 +231,13 @@ def inside(
     limits: Limits,
     lengths: np.ndarray,
     accuracy: float,
+    pull: float,
     t: np.ndarray,
 ) -> float:
-    """``t`` (k,) gets a point with the largest margin s: a_i ≥ s / lengths_i, u_j − |w_j| ≥ s, s ≤ 1. Returns s."""
+    """``t`` (k,) gets a point with the largest margin s: a_i ≥ s / lengths_i, u_j − |w_j| ≥ s, s ≤ 1. Returns s.
+
+    With a ``pull``, s − ½ pull |t|² is largest: a margin that is not the largest, at a point that is not far away.
+    """
     rows, offsets, disc_rows, centre, slope, radius = limits
     m, n = rows.shape
     s = radius.size
@@ -262,8 +270,11 @@ def inside(
     point[n] = worst - 1.0
     objective = np.zeros(n + 1)
     objective[n] = -1.0
+    near = np.zeros((n + 1, n + 1))
+    for k in range(n):
+        near[k, k] = pull
     follow(
-        np.zeros((n + 1, n + 1)),
+        near,
         objective,
         Limits(wide, moved, wide_discs, centre, wide_slope, radius),
         accuracy,
@@ -284,7 +295,7 @@ def least_linear(
 ) -> None:
     """``t`` (f, k) gets a minimiser of every function c (f, k) from a ``start`` (k,) inside; FOUND or UNBOUNDED."""
     n = start.size
-    flat = np.zeros((n, n))
+    flat = _PULL * np.eye(n)
     for f in range(len(objectives)):
         t[f] = start
         follow(flat, objectives[f], limits, accuracy, t[f])

@@ -26,6 +26,14 @@ class Discs:
     def none(cls, dimension: int) -> Discs:
         return cls(np.zeros((0, 2, dimension)), np.zeros((0, 2)), np.zeros((0, dimension)), np.zeros(0))
 
+    def felt(self, dimension: int, noise: float) -> Discs:
+        """Those that some t (``dimension``,) feels by more than ``noise``."""
+        if len(self.radius) == 0:
+            return Discs.none(dimension)
+        size = np.maximum(np.linalg.norm(self.rows, axis=(1, 2)), np.linalg.norm(self.slope, axis=1))
+        kept = size > noise
+        return Discs(self.rows[kept], self.centre[kept], self.slope[kept], self.radius[kept])
+
     def moved(self, start: np.ndarray, basis: np.ndarray) -> Discs:
         """The same discs in s, where t = start + basis s."""
         return Discs(

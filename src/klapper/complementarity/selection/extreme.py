@@ -14,6 +14,7 @@ from klapper.complementarity.selection.reading import require_coordinate
 from klapper.complementarity.selection.rule import Selection, chosen
 
 _MARGIN = 1e-6  # of the largest force: less is no margin
+_ROUGH = 1e-6  # of the largest force: accuracy that tells whether there are bounds
 
 
 @dataclass(frozen=True)
@@ -120,24 +121,32 @@ class LargestMargin:
     """The member that keeps furthest from all its limits: the least of all margins is as large as possible.
 
     Assumes that contacts which could hold do hold: of all distributions this one survives the largest change of the
-    load. Margins of normal forces and of friction are measured alike, in N; where that leaves a choice, it is taken in
-    the middle. Where there is no margin to spare the minimum norm is used, and the note says so.
+    load. Margins of normal forces and of friction are measured alike, in N, and count up to the largest force at hand;
+    where that leaves a choice, it is taken in the middle. A set without bounds has no middle: of its members with that
+    margin the smallest is taken. Where there is no margin to spare the minimum norm is used. The note says so.
 
     >>> pair = ForceSet.from_arrays([-2.0, 0.0], [[1.0, 1.0]], patches=[[0], [1]], limit=[1.0, 2.0])
     >>> LargestMargin().select(pair).forces.round(12).tolist()
     [-0.5, -1.5]
+
+    A wedge of 10 N jammed between two walls can be pressed by any force:
+
+    >>> jammed = ForceSet.from_arrays([10.0, 10.0], [[1.0, -1.0]], normal=[0, 1])
+    >>> found = LargestMargin().select(jammed)
+    >>> found.forces.round(3).tolist(), found.note
+    ([10.0, 10.0], 'forces have no bound: the smallest with a margin of 10 N were taken')
     """
 
     name = "largest margin"
 
     def select(self, forces: ForceSet, previous: np.ndarray | None = None) -> Selection:
-        margin = with_margin(forces)
-        if margin is None:
+        found = _largest_margin(forces)
+        if found is None:
             other = MinimumNorm().select(forces)
             return Selection(
                 other.forces, self.name, other.exact, "there is no margin to spare: the minimum norm was used"
             )
-        return chosen(forces, margin, self.name)
+        return chosen(forces, found[0], self.name, found[1])
 
 
 def with_margin(forces: ForceSet) -> np.ndarray | None:
@@ -145,8 +154,20 @@ def with_margin(forces: ForceSet) -> np.ndarray | None:
 
     max s:   x_N ≥ s,   ‖x_T‖ ≤ limit + μ x_N − s,   s ≤ largest force
     """
+    found = _largest_margin(forces)
+    return None if found is None else found[0]
+
+
+def _largest_margin(forces: ForceSet) -> tuple[np.ndarray, str] | None:
+    """Those forces (r,) and what is to be said about them."""
     face = forces.face
     if face.dimension == 0 or len(face.offsets) + len(face.discs.radius) == 0:
         return None
     t, margin = face.with_margin()
-    return face.at(t) if margin > _MARGIN * face.size else None
+    if margin <= _MARGIN * face.size:
+        return None
+    if not np.isfinite(face.ranges(accuracy=_ROUGH)).all():
+        inner = face.with_room((1.0 - _MARGIN) * margin)
+        smallest = inner.at(inner.nearest(np.zeros(forces.size), np.ones(forces.size)))
+        return smallest, f"forces have no bound: the smallest with a margin of {margin:.6g} N were taken"
+    return face.at(t), ""

@@ -9,7 +9,7 @@ method on the optimality conditions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,17 +17,19 @@ import numpy as np
 from klapper.complementarity.errors import ComplementarityError
 from klapper.complementarity.kernels.cone_limits import Limits
 from klapper.complementarity.selection.discs import Discs, sharpened
-from klapper.complementarity.selection.null_space import RANK, level_directions
+from klapper.complementarity.selection.null_space import RANK, level_directions, split_directions
 
 _NOISE = 1e-12  # of the forces: what counts as zero
 _MEMBER = 1e-6  # of the forces: violations by x̄ that its solver may have left
-_IDLE = 1e-12  # length of the rows of inequalities that no t feels, where forces change by about one
 _ACCURACY, _ROUGH = 1e-11, 1e-3  # of the largest force: where a barrier method stops
 _THIN, _TIGHT = (
     1e-8,
     1e-5,
 )  # of the largest force: room inside a set, and slack of constraints, that count as none
 _NO_FORCES = "No forces of this motion satisfy the contact laws: the given ones are none of it."
+_PULL = (
+    1e-6  # of the margin at a distance of one: keeps a first point inside away from the far end of open sets
+)
 _PROXIMAL, _MOST_PROXIMAL, _SETTLED = 1e-5, 100, 1e-15
 
 
@@ -37,8 +39,10 @@ class Face:
 
     ``point``    x̄ (r,); violations up to the accuracy of a solver are forgiven, larger ones are made good
     ``null``     N (r, k), orthonormal
-    ``rows``     G (m, k), of about unit length where t is felt, ``offsets`` h (m,)
+    ``rows``     G (m, k) = g N of linear functions g x of the forces, ``offsets`` h (m,)
     ``discs``    friction discs of the plane of contact
+    ``scale``    |g| (m,): rows and discs that are no more than round-off of it are felt by no t; None: ones
+    ``largest``  force [N] that is the unit of the programs; None: the largest of x̄, h and the friction limits
     """
 
     point: np.ndarray
@@ -46,17 +50,25 @@ class Face:
     rows: np.ndarray
     offsets: np.ndarray
     discs: Discs = field(default_factory=lambda: Discs.none(0))
+    scale: np.ndarray | None = None
+    largest: float | None = None
     lengths: np.ndarray = field(init=False, repr=False)  # of the rows (m,) before they were scaled to one
 
     def __post_init__(self) -> None:
         length = np.linalg.norm(self.rows, axis=1)
-        felt = length > _IDLE
+        scale = np.ones(len(length)) if self.scale is None else self.scale
+        felt = length > RANK * scale  # N is known no better: shorter rows are round-off of g N = 0
         length = length[felt]
+        if (
+            self.largest is None
+        ):  # before rows are made longer: a limit far away says nothing about the forces
+            ends = [self.point, self.offsets, self.discs.radius]
+            object.__setattr__(self, "largest", max(float(np.abs(end).max(initial=0.0)) for end in ends))
         object.__setattr__(self, "lengths", length)
+        object.__setattr__(self, "scale", scale[felt] / length)
         object.__setattr__(self, "rows", np.ascontiguousarray(self.rows[felt] / length[:, None]))
         object.__setattr__(self, "offsets", self.offsets[felt] / length)
-        if len(self.discs.radius) == 0:
-            object.__setattr__(self, "discs", Discs.none(self.dimension))
+        object.__setattr__(self, "discs", self.discs.felt(self.dimension, RANK))
 
     @cached_property
     def _lenient(self) -> Face:
@@ -65,7 +77,7 @@ class Face:
         slight = (self.offsets < 0.0) & (self.offsets > -noise)
         if not slight.any():
             raise ComplementarityError(_NO_FORCES)
-        return Face(self.point, self.null, self.rows, np.where(slight, 0.0, self.offsets), self.discs)
+        return replace(self, offsets=np.where(slight, 0.0, self.offsets))
 
     @property
     def dimension(self) -> int:
@@ -74,8 +86,7 @@ class Face:
     @cached_property
     def size(self) -> float:
         """Largest force: the unit in which programs are solved."""
-        ends = [self.point, self.offsets, self.discs.radius]
-        return max(float(np.abs(end).max(initial=0.0)) for end in ends) or 1.0
+        return self.largest or float(np.abs(self.offsets).max(initial=0.0)) or 1.0
 
     def at(self, t: np.ndarray) -> np.ndarray:
         return self.point + self.null @ t
@@ -94,11 +105,12 @@ class Face:
         """
         base = self.point if functions is None else functions @ self.point
         slopes = self.null if functions is None else functions @ self.null
-        scale = np.ones(len(base)) if functions is None else np.abs(functions).max(axis=1, initial=0.0)
+        scale = np.ones(len(base)) if functions is None else np.linalg.norm(functions, axis=1)
         lower, upper = base.copy(), base.copy()
         free = np.flatnonzero(np.abs(slopes).max(axis=1, initial=0.0) > RANK * scale)
         if free.size:
-            ends = self._least_linear(np.vstack([slopes[free], -slopes[free]]), accuracy)
+            both = np.vstack([slopes[free], -slopes[free]])
+            ends = self._least_linear(both, np.tile(scale[free], 2), accuracy)
             change = np.array(
                 [
                     -np.inf if end is None else slope @ end
@@ -113,17 +125,50 @@ class Face:
 
     def extreme(self, direction: np.ndarray) -> np.ndarray | None:
         """A t (k,) that minimises direction · x, None if there is no bound."""
-        return self._least_linear((direction @ self.null)[None], _ACCURACY)[0]
+        scale = np.array([np.linalg.norm(direction)])
+        return self._least_linear((direction @ self.null)[None], scale, _ACCURACY)[0]
 
-    def _least_linear(self, slopes: np.ndarray, accuracy: float) -> list[np.ndarray | None]:
-        """A minimiser t (k,) of every row (f, k), None where there is no bound."""
-        length = np.linalg.norm(slopes, axis=1, keepdims=True)
-        unit = np.divide(slopes, length, out=np.zeros_like(slopes), where=length > 0.0)
+    def _least_linear(
+        self, slopes: np.ndarray, scale: np.ndarray, accuracy: float
+    ) -> list[np.ndarray | None]:
+        """A minimiser t (k,) of every row g N (f, k), None where there is no bound; ``scale`` |g| (f,)."""
+        length = np.linalg.norm(slopes, axis=1)
         if self.dimension == 0:
-            return list(unit)
-        if len(self.discs.radius):
-            return self._least_with_discs(unit, accuracy)
-        return [self._least_without_discs(row) for row in unit]
+            return list(np.zeros(slopes.shape))
+        noise = RANK * scale
+        slopes = np.where((length > noise)[:, None], slopes, 0.0)
+        loose, held = self._loose
+        unbounded = np.linalg.norm(slopes @ loose, axis=1) > noise
+        if loose.shape[1]:
+            inner = self._pointed._least_linear(slopes @ held, scale, accuracy)
+            found = [None if t is None else held @ t for t in inner]
+        else:
+            length = np.where(length > noise, length, 1.0)
+            unit = np.ascontiguousarray(slopes / length[:, None])
+            if len(self.discs.radius):
+                found = self._least_with_discs(unit, scale / length, accuracy)
+            else:
+                found = [self._least_without_discs(row) for row in unit]
+        return [None if free else t for free, t in zip(unbounded, found, strict=True)]
+
+    @cached_property
+    def _loose(self) -> tuple[np.ndarray, np.ndarray]:
+        """Orthonormal directions in t that no limit feels (k, j), as of redundant joints, and the others."""
+        discs, k = self.discs, self.dimension
+        felt = np.vstack([self.rows, discs.slope, discs.rows.reshape(-1, k)])
+        scale = np.concatenate([np.ones(len(self.rows)), np.ones(3 * len(discs.radius))])
+        return split_directions(felt, scale)
+
+    @cached_property
+    def _pointed(self) -> Face:
+        """The set across the directions that no limit feels."""
+        held = self._loose[1]
+        return replace(
+            self,
+            null=self.null @ held,
+            rows=self.rows @ held,
+            discs=self.discs.moved(np.zeros(len(held)), held),
+        )
 
     def _least_without_discs(self, slope: np.ndarray) -> np.ndarray | None:
         from klapper.complementarity.kernels.polyhedron import EMPTY, UNBOUNDED, least_point
@@ -134,12 +179,14 @@ class Face:
             return self._lenient._least_without_discs(slope)
         return None if status == UNBOUNDED else self.size * t
 
-    def _least_with_discs(self, slopes: np.ndarray, accuracy: float) -> list[np.ndarray | None]:
+    def _least_with_discs(
+        self, slopes: np.ndarray, scale: np.ndarray, accuracy: float
+    ) -> list[np.ndarray | None]:
         from klapper.complementarity.kernels.cone_program import UNBOUNDED, least_linear
 
         core = self._core
         if core.face is not self:
-            found = core.face._least_linear(slopes @ core.basis, accuracy)
+            found = core.face._least_linear(slopes @ core.basis, scale, accuracy)
             return [None if t is None else core.start + core.basis @ t for t in found]
         t, status = np.zeros(slopes.shape), np.zeros(len(slopes), dtype=np.int64)
         arguments = (np.ascontiguousarray(slopes), self._scaled, core.start, accuracy, t, status)
@@ -164,8 +211,8 @@ class Face:
     @cached_property
     def _core(self) -> _Core:
         """The set itself and a point inside it, or what is left of it where some constraints have no room at all."""
-        t, margin = self._with_margin(np.ones(len(self.rows)), _ROUGH)
-        if margin <= _THIN:
+        t, margin = self._with_margin(np.ones(len(self.rows)), _ROUGH, _PULL)
+        if margin <= _ROUGH:
             t, margin = self._with_margin(np.ones(len(self.rows)), _ACCURACY)
         if margin < -_MEMBER:
             raise ComplementarityError(_NO_FORCES)
@@ -205,22 +252,31 @@ class Face:
             self.rows[~tight] @ basis,
             (self.offsets + self.rows @ start)[~tight],
             left.moved(start, basis),
+            largest=self.size,
         )
         return _Core(face, start, basis)
 
-    def _with_margin(self, lengths: np.ndarray, accuracy: float) -> tuple[np.ndarray, float]:
-        """t (k,) with the largest margin s of all constraints G t + h ≥ s / lengths, and s, in units of the largest
-        force."""
+    def _with_margin(
+        self, lengths: np.ndarray, accuracy: float, pull: float = 0.0
+    ) -> tuple[np.ndarray, float]:
+        """t (k,) with the largest margin s of all constraints G t + h ≥ s / lengths, less ½ pull |t|², and s, in units
+        of the largest force."""
         from klapper.complementarity.kernels.cone_program import inside
 
         t = np.zeros(self.dimension)
-        arguments = (self._scaled, lengths, accuracy, t)
+        arguments = (self._scaled, lengths, accuracy, pull, t)
         return t, inside(*arguments)
 
     def with_margin(self) -> tuple[np.ndarray, float]:
         """t (k,) that keeps furthest from all limits, and by how much; at most the largest force."""
-        t, margin = self._with_margin(self.lengths, _ACCURACY)
-        return t * self.size, margin * self.size
+        held = self._loose[1]
+        t, margin = self._pointed._with_margin(self.lengths, _ACCURACY)
+        return held @ t * self.size, margin * self.size
+
+    def with_room(self, margin: float) -> Face:
+        """The members that keep a ``margin`` [N] from all limits."""
+        discs = replace(self.discs, radius=self.discs.radius - margin)
+        return replace(self, offsets=self.offsets - margin / self.lengths, discs=discs)
 
     def nearest(self, target: np.ndarray, metric: np.ndarray) -> np.ndarray:
         """t (k,) that minimises ½ (x − target)ᵀ C (x − target), the metric C (r,) or (r, r) positive definite."""
@@ -255,6 +311,18 @@ class Face:
         discs = Discs(*parts)
         if (rows @ free + offsets).min(initial=0.0) >= 0.0 and discs.excess(free).max() <= 0.0:
             return free
+        loose, held = self._loose
+        if loose.shape[
+            1
+        ]:  # the best along directions that no limit feels, for whatever is chosen across them
+            stiff, across = loose.T @ hessian @ loose, held.T @ hessian @ loose
+            best = np.linalg.solve(stiff, np.column_stack([across.T, loose.T @ gradient]))
+            inner = self._pointed.least_quadratic(
+                held.T @ hessian @ held - across @ best[:, :-1],
+                (held.T @ gradient - across @ best[:, -1]) * self.size,
+            )
+            inner = inner / self.size
+            return held @ inner - loose @ (best @ np.append(inner, 1.0))
         core = self._core
         if core.face is not self:
             start = core.start / self.size
@@ -293,6 +361,7 @@ class Face:
             self.rows @ basis,
             self.offsets + self.rows @ t,
             self.discs.moved(t, basis),
+            largest=self.size,
         )
 
 

@@ -34,7 +34,6 @@ from klapper.complementarity.selection.reading import (
 from klapper.complementarity.solution import Solution
 from klapper.convex import RegularPolygon
 
-CLOSED = 1e-8  # of the velocities: what counts as rest
 WIDTH = 1e-7  # of the forces: an interval of this width is a point
 MOVES = 1e-9  # of the largest effect of a force: what counts as no change of the motion
 MAX_SIZE = 3000
@@ -223,6 +222,7 @@ class ForceSet:
         slopes = self.friction @ null[self.normal]
         presses = self.normal[~self.fixed[self.normal]]
         rows, offsets = [null[presses]], [self.forces[presses]]
+        scale = [np.ones(len(presses))]  # |g| of the rows g N
         discs = []
         for k in np.flatnonzero(~self.sliding):
             patch = self.patches[k]
@@ -234,6 +234,7 @@ class ForceSet:
             facets, apothem = _facets(self.polygon if len(patch) == 2 else None)
             rows.append(apothem * slopes[k] - facets @ null[patch])
             offsets.append(apothem * limits[k] - facets @ self.forces[patch])
+            scale.append(np.full(len(facets), np.hypot(1.0, apothem * np.linalg.norm(self.friction[k]))))
         edges = np.zeros(self.sense.shape) if self.edges is None else self.edges
         for k in np.flatnonzero(np.any(edges != 0.0, axis=1)):  # 0 ≤ share of the second corner ≤ ρ
             patch, edge, corner = self.patches[k], edges[k], -self.sense[k]
@@ -242,11 +243,13 @@ class ForceSet:
             share = (edge @ self.forces[patch] - (edge @ corner) * limits[k]) / length
             rows.append(np.vstack([slope, slopes[k] - slope]))
             offsets.append(np.array([share, limits[k] - share]))
+            scale.append(np.full(2, np.hypot(1.0, np.linalg.norm(self.friction[k])) / np.sqrt(length)))
         if self.keeping is not None:
             unit = np.abs(self.keeping[0]).max(axis=1, initial=0.0)
             unit = np.where(unit > 0.0, unit, 1.0)
             rows.append(self.keeping[0] @ null / unit[:, None])
             offsets.append(self.keeping[1] / unit)
+            scale.append(np.linalg.norm(self.keeping[0], axis=1) / unit)
         dimension = null.shape[1]
         return Face(
             self.forces,
@@ -256,6 +259,8 @@ class ForceSet:
             Discs(*(np.array(part, dtype=float) for part in zip(*discs, strict=True)))
             if discs
             else Discs.none(dimension),
+            scale=np.concatenate(scale),
+            largest=float(np.abs(np.concatenate([self.forces, limits])).max(initial=0.0)),
         )
 
     def limits(self, forces: np.ndarray) -> np.ndarray:
@@ -294,10 +299,7 @@ class ForceSet:
     @cached_property
     def determined(self) -> np.ndarray:
         """Which forces (r,) are unique."""
-        ends = np.abs(np.concatenate([self.lower, self.upper]))
-        largest = ends[np.isfinite(ends)].max(initial=0.0)
-        with np.errstate(invalid="ignore"):
-            return self.upper - self.lower <= WIDTH * largest
+        return are_points(self.lower, self.upper)
 
     @cached_property
     def motion_unique(self) -> bool:
@@ -308,7 +310,8 @@ class ForceSet:
         if effect <= MOVES * np.abs(self.directions).max(initial=0.0):
             return True
         lower, upper = self.face.ranges(self.directions)
-        return bool(np.all(upper - lower <= WIDTH * np.abs(np.concatenate([lower, upper])).max(initial=0.0)))
+        terms = np.abs(self.directions) @ largest_finite(self.lower, self.upper)
+        return bool(are_points(lower, upper, terms).all())
 
     def same_motion(self) -> ForceSet:
         """The members that move the system as x̄ does."""
@@ -374,6 +377,23 @@ class ForceSet:
         for i in open_rows:
             lines.append(f"  {self.names[i]:<{width}}  between {self.lower[i]:.6g} and {self.upper[i]:.6g}")
         return "\n".join([*lines, *(f"  {text}" for text in self.words)])
+
+
+def largest_finite(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """The larger of |lower| and |upper| (r,) that is finite; zero where none is."""
+    ends = np.abs(np.stack([lower, upper]))
+    return np.where(np.isfinite(ends), ends, 0.0).max(axis=0)
+
+
+def are_points(
+    lower: np.ndarray, upper: np.ndarray, scale: Any = None, *, width: float = WIDTH
+) -> np.ndarray:
+    """Which intervals (r,) are points, up to ``width`` of the terms ``scale`` that their ends are made of (None: the
+    largest finite end); an interval without a bound is none."""
+    if scale is None:
+        scale = largest_finite(lower, upper).max(initial=0.0)
+    bounded = np.isfinite(lower) & np.isfinite(upper)
+    return bounded & (np.where(bounded, upper, 0.0) - np.where(bounded, lower, 0.0) <= width * scale)
 
 
 def _facets(sides: int | None) -> tuple[np.ndarray, float]:

@@ -14,7 +14,8 @@ import numpy as np
 from klapper.complementarity.dense import dense
 from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.problem import LinearComplementarity
-from klapper.complementarity.selection.force_set import CLOSED, ForceSet
+from klapper.complementarity.selection.accuracy import CLOSED, judged_contact, judged_linear
+from klapper.complementarity.selection.force_set import ForceSet
 from klapper.convex import RegularPolygon
 
 Motion = Literal["same", "any"]
@@ -24,9 +25,9 @@ def linear_force_set(
     problem: LinearComplementarity, x: np.ndarray, motion: Motion, duration: float
 ) -> ForceSet:
     """Normal forces of 0 ≤ x ⟂ A x + b ≥ 0."""
-    matrix, image = dense(problem.matrix), problem.image(x)
-    terms = np.abs(problem.offset) + np.abs(matrix) @ np.abs(x)
-    closed = image <= CLOSED * terms.max(initial=0.0)
+    matrix, answer = dense(problem.matrix), judged_linear(problem, x)
+    x, image = answer.x, answer.image
+    closed = image <= answer.still
     held = keeping = None
     if motion == "any":
         held = matrix[closed] * duration
@@ -49,10 +50,9 @@ def linear_force_set(
 
 def contact_force_set(problem: FrictionalContact, x: np.ndarray, motion: Motion, duration: float) -> ForceSet:
     """Forces of contacts with friction."""
-    velocity, matrix = problem.image(x), dense(problem.delassus)
-    free = problem.free_velocity
-    scale = np.abs(np.concatenate([free, velocity - free])).max(initial=0.0) or 1.0
-    closed = velocity[problem.normal] <= CLOSED * scale
+    matrix, answer = dense(problem.delassus), judged_contact(problem, x)
+    x, velocity, still = answer.x, answer.image, answer.still
+    closed = velocity[problem.normal] <= still[problem.normal]
     fixed = np.zeros(problem.size, dtype=bool)
     fixed[problem.normal[~closed]] = True
     friction = problem.friction.toarray()
@@ -64,7 +64,7 @@ def contact_force_set(problem: FrictionalContact, x: np.ndarray, motion: Motion,
         speed = float(np.linalg.norm(sliding))
         if not pressed[k]:
             fixed[rows] = True
-        elif speed > CLOSED * scale:
+        elif speed > still[rows].max():
             sense[k] = sliding / speed
             if (
                 problem.polygon is not None

@@ -10,11 +10,18 @@ RANK = 1e-10  # singular values below this share of the largest belong to the nu
 
 def level_directions(matrix: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """Orthonormal directions (k, j) that change no row of ``matrix`` (f, k) but by round-off of ``scale`` (f,)."""
+    return split_directions(matrix, scale)[0]
+
+
+def split_directions(matrix: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same directions (k, j), and orthonormal ones across them (k, k − j)."""
     rows = matrix[scale > 0] / scale[scale > 0, None]
+    size = matrix.shape[1]
     if rows.size == 0:
-        return np.eye(matrix.shape[1])
+        return np.eye(size), np.zeros((size, 0))
     _, values, right = np.linalg.svd(rows)
-    return right[np.count_nonzero(values > RANK) :].T
+    rank = np.count_nonzero(values > RANK)
+    return right[rank:].T, right[:rank].T
 
 
 def null_space(matrix: np.ndarray) -> np.ndarray:

@@ -1,0 +1,98 @@
+"""Bounds, rules and answers of random contact problems beside linear programs of another library."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from klapper.complementarity import ComplementarityError, Solution, solve, uniqueness
+from klapper.complementarity.selection import (
+    Extreme,
+    ForceSet,
+    LargestMargin,
+    MinimumNorm,
+    ProxIteration,
+    Selection,
+)
+
+from .force_set_cases import Case, case
+from .reference_bounds import disagreement
+
+_SOLVERS = ("auto", "admm", "gauss-seidel", "newton")
+
+
+def wrong_bounds(given: Case, motion: str) -> str:
+    """What bounds of a known answer say wrong, or what a rule chooses outside of them."""
+    forces = ForceSet.of(Solution(given.problem, given.x, ()), motion=motion)
+    state = given.same if motion == "same" else given.any
+    found = disagreement(state, forces.lower, forces.upper)
+    return found or rule_outside(forces)
+
+
+def rule_outside(forces: ForceSet) -> str:
+    """A rule whose choice is no member, or lies beyond the bounds."""
+    for rule in (
+        MinimumNorm(),
+        LargestMargin(),
+        Extreme(forces.names[0], "max"),
+        ProxIteration(max_iterations=300),
+    ):
+        picked: Selection = rule.select(forces)
+        size = max(
+            float(np.abs(forces.forces).max(initial=0.0)), float(np.abs(picked.forces).max(initial=0.0))
+        )
+        beyond = np.maximum(forces.lower - picked.forces, picked.forces - forces.upper).max(initial=0.0)
+        if not picked.exact or not beyond <= 1e-6 * (size or 1.0):
+            return f"{rule.name}: {picked.forces}, beyond by {beyond}, exact {picked.exact}, {picked.note}"
+        ends = np.abs(np.concatenate([forces.forces, forces.lower, forces.upper]))
+        if size > 1e3 * ends[np.isfinite(ends)].max(initial=0.0) and not picked.note:
+            return f"{rule.name}: {size} N without a note"
+    return ""
+
+
+def wrong_answer(given: Case, solver: str) -> str:
+    """What :func:`uniqueness` says wrong about the verified answer of a solver."""
+    try:
+        solution = solve(given.problem, solver)
+        found = uniqueness(solution)
+    except ComplementarityError:
+        return ""
+    size = float(np.abs(np.concatenate([given.x, solution.x])).max(initial=0.0)) or 1.0
+    for name, answer in (("known", given.x), (solver, solution.x)):
+        beyond = np.maximum(found.lower - answer, answer - found.upper).max(initial=0.0)
+        if found.complete and not beyond <= 1e-5 * size:
+            return f"{name} answer beyond bounds by {beyond}: {answer}, {found}"
+    terms = np.abs(given.problem.free_velocity) + np.abs(given.problem.delassus) @ np.abs(solution.x)
+    same = np.abs(solution.y - given.velocity).max(initial=0.0) <= 1e-8 * terms.max(initial=0.0)
+    if same and found.motion == "unique":
+        return disagreement(given.same, found.lower, found.upper)
+    return ""
+
+
+def check(seeds: range) -> list[str]:
+    faults = []
+    for seed in seeds:
+        given = case(seed)
+        for what, text in (
+            ("same", lambda c: wrong_bounds(c, "same")),
+            ("any", lambda c: wrong_bounds(c, "any")),
+            ("answer", lambda c, s=seed: wrong_answer(c, _SOLVERS[(s // 8) % len(_SOLVERS)])),
+        ):
+            try:
+                found = text(given)
+            except ComplementarityError as error:
+                found = f"{type(error).__name__}: {error}"
+            if found:
+                faults.append(f"{seed} {given.family} {what}: {found}")
+    return faults
+
+
+@pytest.mark.parametrize("start", range(0, 120, 40))
+def test_bounds_rules_and_answers_agree_with_linear_programs(start):
+    assert check(range(start, start + 40)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, 10_000, 500))
+def test_bounds_of_ten_thousand_problems(start):
+    assert check(range(start, start + 500)) == []

@@ -228,26 +228,53 @@ def as_linear(problem: Any) -> Conversion[LinearComplementarity]:
     raise NotApplicable(f"A {problem.kind} cannot be written as a linear complementarity problem.")
 
 
-def balance_loads(contact: FrictionalContact) -> Conversion[FrictionalContact]:
-    """The same problem with the load of every uncoupled part scaled to one, so that none is lost beside another."""
+def driven_parts(contact: FrictionalContact) -> Conversion[FrictionalContact]:
+    """The same problem without uncoupled parts that stay without force, and with all loads scaled to one.
+
+    A part whose contacts do not approach and whose constraints are met needs no force. Of the others none is lost
+    beside another with a far larger load.
+    """
     if contact.parts is None:
         return Conversion(contact, lambda x: x, lambda x: x)
-    load = component_maxima(contact.parts, np.abs(contact.free_velocity))
-    load = np.where(np.isfinite(load), load, 1.0)
-    balanced = FrictionalContact.from_parts(
-        contact.delassus,
-        contact.free_velocity / load,
-        normal=contact.normal,
-        tangential=contact.tangential,
-        friction=contact.friction,
-        limit=contact.limit / load[contact.tangential[:, 0]],
-        bilateral=contact.bilateral,
+    rows = np.flatnonzero(_driven(contact)[contact.parts])
+    load = component_maxima(contact.parts, np.abs(contact.free_velocity))[rows]
+    place = np.full(contact.size, -1)
+    place[rows] = np.arange(len(rows))
+    normal = np.flatnonzero(place[contact.normal] >= 0)
+    patch = np.flatnonzero(place[contact.tangential[:, 0]] >= 0)
+    constraint = np.flatnonzero(place[contact.bilateral] >= 0)
+    driven = FrictionalContact.from_parts(
+        contact.delassus if len(rows) == contact.size else contact.delassus[rows][:, rows],
+        contact.free_velocity[rows] / load,
+        normal=place[contact.normal[normal]],
+        tangential=place[contact.tangential[patch]],
+        friction=contact.friction[patch][:, normal],
+        limit=contact.limit[patch] / load[place[contact.tangential[patch, 0]]],
+        bilateral=place[contact.bilateral[constraint]],
         polygon=contact.polygon,
-        normal_names=contact.normal_names,
-        tangential_names=contact.tangential_names,
-        bilateral_names=contact.bilateral_names,
+        normal_names=[contact.normal_names[i] for i in normal],
+        tangential_names=[contact.tangential_names[i] for i in patch],
+        bilateral_names=[contact.bilateral_names[i] for i in constraint],
     )
-    return Conversion(balanced, lambda x: x * load, lambda x: x / load)
+
+    def recover(x: np.ndarray) -> np.ndarray:
+        forces = np.zeros(contact.size)
+        forces[rows] = x * load
+        return forces
+
+    return Conversion(driven, recover, lambda x: x[rows] / load)
+
+
+def _driven(contact: FrictionalContact) -> np.ndarray:
+    """Which uncoupled parts (k,) have a contact that approaches, a constraint that is not met, or slip with a limit."""
+    assert contact.parts is not None
+    driven = np.zeros(int(contact.parts.max(initial=-1)) + 1, dtype=bool)
+    velocity = contact.free_velocity
+    slips = (contact.limit > 0.0) & np.any(velocity[contact.tangential] != 0.0, axis=1)
+    driven[contact.parts[contact.normal[velocity[contact.normal] < 0.0]]] = True
+    driven[contact.parts[contact.bilateral[velocity[contact.bilateral] != 0.0]]] = True
+    driven[contact.parts[contact.tangential[slips, 0]]] = True
+    return driven
 
 
 def is_linear(problem: Any) -> bool:

@@ -12,12 +12,13 @@ from contextlib import nullcontext
 from typing import Any, TypeVar
 
 import numpy as np
+import scipy.sparse as sparse
 from scipy.sparse.linalg import LinearOperator
 
 from klapper.complementarity.active_set import ActiveSet
 from klapper.complementarity.admm import Admm
 from klapper.complementarity.checking import as_vector, require_tolerance
-from klapper.complementarity.convert import as_linear, balance_loads, is_linear
+from klapper.complementarity.convert import Conversion, as_linear, driven_parts, is_linear
 from klapper.complementarity.enumeration import Enumeration, count_combinations
 from klapper.complementarity.errors import (
     ComplementarityError,
@@ -36,7 +37,7 @@ from klapper.complementarity.newton import SemismoothNewton
 from klapper.complementarity.problem import LinearComplementarity, Problem
 from klapper.complementarity.prox import Prox
 from klapper.complementarity.solution import Attempt, Solution
-from klapper.complementarity.solver import SOLVERS, Answer, Solver
+from klapper.complementarity.solver import SOLVERS, Solver
 from klapper.effort import CONTACT, part, report
 
 P = TypeVar("P", bound=Problem)
@@ -44,9 +45,11 @@ P = TypeVar("P", bound=Problem)
 COMPILED_SIZE = 1500  # above this a dense pivoting method is not the first choice
 PIVOTED_CONTACTS = 40  # rows of planar contacts above which pivoting is not the first choice
 FEW_COMBINATIONS = 1 << 12
-FEW_PIVOTS = (
-    3  # per unknown: Lemke needs one or two; on a path that is far longer another covering vector is better
+FEW_PIVOTS = 3  # per unknown: Lemke needs one or two; after far more another covering vector is better
+SWEPT_ENTRIES = (
+    3_000_000  # entries of W in so many sweeps that they take no longer than the interior-point method
 )
+NEAR = 100.0  # times the tolerance: answers so near are worth another attempt from there
 
 
 def solve(
@@ -80,11 +83,19 @@ def _solved(problem: P, solver: str | Solver, tolerance: float, start: Any) -> S
             quick = _compiled(problem, guess, tolerance)
             if quick is not None:
                 return quick
-        return _solve_in_turn(problem, guess, tolerance)
+        return _solve_in_turn(problem, _reduced(problem), guess, tolerance)
     chosen = _named(solver)
-    if obstacle := chosen.obstacle(problem):
+    reduced = _reduced(problem)
+    if obstacle := chosen.obstacle(reduced.problem):
         raise NotApplicable(obstacle)
-    return _solve_by(problem, chosen, guess, tolerance, ())
+    return _solve_by(problem, reduced, chosen, guess, tolerance, ())
+
+
+def _reduced(problem: P) -> Conversion[P]:
+    """What the solvers get: contacts without those that stay without force."""
+    if isinstance(problem, FrictionalContact):
+        return driven_parts(problem)
+    return Conversion(problem, lambda x: x, lambda x: x)
 
 
 def _compiled(problem: Any, guess: np.ndarray | None, tolerance: float) -> Solution[Any] | None:
@@ -103,38 +114,46 @@ def _compiled(problem: Any, guess: np.ndarray | None, tolerance: float) -> Solut
 
 
 def _solve_by(
-    problem: P, solver: Solver, guess: np.ndarray | None, tolerance: float, attempts: tuple[Attempt, ...]
+    problem: P,
+    reduced: Conversion[P],
+    solver: Solver,
+    guess: np.ndarray | None,
+    tolerance: float,
+    attempts: tuple[Attempt, ...],
 ) -> Solution[P]:
-    """The answer of a solver that can treat the problem, measured against it."""
-    if problem.size == 0:
-        return Solution(problem, np.empty(0), (*attempts, Attempt(solver.name, "solved")))
-    balanced = balance_loads(problem) if isinstance(problem, FrictionalContact) else None
-    try:
-        if balanced is None:
-            answer = solver.attempt(problem, guess, tolerance)
-        else:
-            start = None if guess is None else balanced.lift(guess)
-            answer = solver.attempt(balanced.problem, start, tolerance)
-            answer = Answer(balanced.recover(answer.x), answer.iterations)
-    except ComplementarityError as error:
-        error.attempts = (*attempts, Attempt(solver.name, str(error)))
-        raise
-    done = Attempt(solver.name, "solved", answer.iterations)
-    solution = Solution(problem, answer.x, (*attempts, done))
-    try:
-        return solution.verify(tolerance)
-    except Unverified as error:
-        error.attempts = (*attempts, Attempt(solver.name, str(error), answer.iterations))
-        raise
+    """The answer of a solver that can treat the reduced problem, measured against the problem itself."""
+    if reduced.problem.size == 0:
+        forces = reduced.recover(np.empty(0))
+        return Solution(problem, forces, (*attempts, Attempt(solver.name, "solved"))).verify(tolerance)
+    start, aim, iterations = None if guess is None else reduced.lift(guess), tolerance, 0
+    while True:
+        try:
+            answer = solver.attempt(reduced.problem, start, aim)
+        except ComplementarityError as error:
+            error.attempts = (*attempts, Attempt(solver.name, str(error), iterations))
+            raise
+        iterations += answer.iterations
+        done = Attempt(solver.name, "solved", iterations)
+        solution = Solution(problem, reduced.recover(answer.x), (*attempts, done))
+        try:
+            return solution.verify(tolerance)
+        except Unverified as error:
+            worst = solution.residuals.worst
+            if aim < tolerance or not worst < NEAR * tolerance:
+                error.attempts = (*attempts, Attempt(solver.name, str(error), iterations))
+                raise
+            start, aim = answer.x, 0.5 * tolerance**2 / worst  # the units of the reduced problem are others
 
 
-def _solve_in_turn(problem: P, guess: np.ndarray | None, tolerance: float) -> Solution[P]:
+def _solve_in_turn(
+    problem: P, reduced: Conversion[P], guess: np.ndarray | None, tolerance: float
+) -> Solution[P]:
     attempts: tuple[Attempt, ...] = ()
-    for solver in _candidates(problem):
-        if solver.obstacle(problem):
+    for solver in _candidates(reduced.problem):
+        if solver.obstacle(reduced.problem):
             continue
         try:
-            return _solve_by(problem, solver, guess, tolerance, attempts)
+            return _solve_by(problem, reduced, solver, guess, tolerance, attempts)
         except NoSolution:
             raise
         except ComplementarityError as error:
@@ -162,7 +181,7 @@ def _candidates(problem: Any) -> Iterator[Solver]:
         yield Prox()
         return
     if isinstance(problem, FrictionalContact) and not is_linear(problem):
-        yield GaussSeidel(max_sweeps=500)
+        yield GaussSeidel(max_sweeps=_few_sweeps(problem))
         yield InteriorPoint()
         yield SemismoothNewton()
         yield GaussSeidel(max_sweeps=50_000)
@@ -173,7 +192,7 @@ def _candidates(problem: Any) -> Iterator[Solver]:
         yield SemismoothNewton()
         return
     if isinstance(problem, FrictionalContact) and problem.polygon is None and problem.size > PIVOTED_CONTACTS:
-        yield GaussSeidel(max_sweeps=500)
+        yield GaussSeidel(max_sweeps=_few_sweeps(problem))
         yield InteriorPoint()
         yield SemismoothNewton()
     if problem.size <= COMPILED_SIZE:
@@ -194,6 +213,14 @@ def _candidates(problem: Any) -> Iterator[Solver]:
         yield GaussSeidel(max_sweeps=500)
         yield SemismoothNewton()
         yield Lemke()
+
+
+def _few_sweeps(problem: FrictionalContact) -> int:
+    """Sweeps that take no longer than the interior-point method, but some hundred."""
+    matrix = problem.delassus
+    return int(
+        np.clip(SWEPT_ENTRIES // max(matrix.nnz if sparse.issparse(matrix) else matrix.size, 1), 500, 5000)
+    )
 
 
 def _other_coverings(n: int) -> Iterator[np.ndarray]:

@@ -285,6 +285,11 @@ class FrictionalContact:
         part = np.zeros(self.size, dtype=int) if self.parts is None else self.parts
         load = component_maxima(part, np.abs(self.free_velocity))
         unit = np.minimum(component_maxima(part, terms), AMPLIFICATION * load)
+        largest = float(np.abs(self.free_velocity).max(initial=0.0))
+        if largest > 0.0:
+            unit = np.where(
+                np.isfinite(load), unit, largest
+            )  # parts without a load have no unit of their own
         return np.where(np.isfinite(unit), unit, 1.0)
 
     def residuals(self, x: np.ndarray) -> Residuals:

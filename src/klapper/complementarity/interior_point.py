@@ -8,7 +8,7 @@ with λ_N, v_N > 0, |λ_T| < ρ and |v_T| < s. At ε = 0 these are the laws of c
 step of Mehrotra's kind on all of them at once: one factorisation of W + blocks, a predictor to ε = 0, a corrector with
 its second-order terms, and as long a step as stays inside. Redundant contacts do not disturb it, since the blocks keep
 the matrix regular. With friction the path is no convex one: it may turn back, or friction turn quickly along it. The
-method then stops, and semismooth Newton steps go on from the best point.
+method then stops, and sweeps or semismooth Newton steps go on from the best point.
 Acary, Armand, Nguyen and Shpakovych, "Second order cone programming for frictional contact mechanics using interior
 point algorithm", Optimization Methods and Software 39 (2024), go a similar way with the De Saxcé form of the law.
 """
@@ -28,6 +28,7 @@ from klapper.complementarity.admm import spring_weights
 from klapper.complementarity.checking import Matrix
 from klapper.complementarity.errors import ComplementarityError, IterationLimit
 from klapper.complementarity.frictional_contact import FrictionalContact
+from klapper.complementarity.gauss_seidel import GaussSeidel
 from klapper.complementarity.newton import SemismoothNewton
 from klapper.complementarity.solver import Answer, solver
 from klapper.counting import counted
@@ -37,8 +38,9 @@ _SHORT = 0.1  # steps below it are too short: back to the middle of the cone
 _CENTRED = 0.8  # part of ε that such a step aims at
 _DENSE = 400  # rows up to which sparse data are treated as dense
 _FILLED = 0.1  # share of entries from which on they are, too
-_STALLED = 12  # iterations without a smaller residual or ε after which the method stops
-_POLISH = 30  # Newton steps from where it stopped
+_STALLED = 12  # iterations within which the residual or ε must have halved
+_FINEST = 1e-15  # ε of rounding, where friction is a difference of terms of size one
+_POLISH_SWEEPS, _POLISH = 1000, 30  # sweeps, then Newton steps from where it stopped
 _MORE = 3  # steps beyond the tolerance, while each makes the residual ten times smaller
 
 
@@ -78,16 +80,21 @@ class InteriorPoint:
         best, least, iterations = follow_path(problem, tolerance, self.max_iterations)
         if least <= tolerance:
             return Answer(best, iterations)
-        try:
-            newton = SemismoothNewton(max_iterations=_POLISH, starts=1)
-            polished = newton.attempt(problem, best, tolerance)
-        except ComplementarityError:
-            raise IterationLimit(
-                f"Interior point: residual {least:.1e} after {counted(iterations, 'iteration')}, wanted "
-                f"{tolerance:.1e}. The path of smooth laws may turn back with large friction; try "
-                f'"gauss-seidel", "newton" or "admm", or allow a larger tolerance.'
-            ) from None
-        return Answer(polished.x, iterations + polished.iterations)
+        for method in (
+            GaussSeidel(max_sweeps=_POLISH_SWEEPS),
+            SemismoothNewton(max_iterations=_POLISH, starts=1),
+        ):
+            try:
+                polished = method.attempt(problem, best, tolerance)
+            except ComplementarityError:
+                continue
+            if problem.residuals(polished.x).worst <= tolerance:
+                return Answer(polished.x, iterations + polished.iterations)
+        raise IterationLimit(
+            f"Interior point: residual {least:.1e} after {counted(iterations, 'iteration')}, wanted {tolerance:.1e}. "
+            f'The path of smooth laws may turn back with large friction; try "gauss-seidel", "newton" or "admm", or '
+            f"allow a larger tolerance."
+        )
 
 
 def follow_path(
@@ -95,7 +102,7 @@ def follow_path(
 ) -> tuple[np.ndarray, float, int]:
     """The best forces (n,) on the way, their residual and the number of iterations."""
     path = _Path(problem)
-    best, least, smallest = path.forces(), np.inf, np.inf
+    best, least, smallest, mark = path.forces(), np.inf, np.inf, np.inf
     since, beyond, iterations = 0, 0, 0
     while iterations < max_iterations and since <= _STALLED and path.advance():
         iterations += 1
@@ -108,11 +115,11 @@ def follow_path(
         if done and not residual < 0.1 * least:
             break
         if residual < least:
-            best, least, since = forces, residual, 0
-        if beyond == _MORE:
+            best, least = forces, residual
+        if beyond == _MORE or path.gap < _FINEST:
             break
-        if path.gap < 0.9 * smallest:
-            smallest, since = path.gap, 0
+        if path.gap < 0.5 * smallest or least < 0.5 * mark:
+            smallest, mark, since = min(path.gap, smallest), least, 0
     return best, least, iterations
 
 

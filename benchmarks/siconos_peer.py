@@ -133,11 +133,12 @@ def friction_problem(request: Request) -> Any:
     The Python interface takes sparse matrices only from scipy, which Debian's package does not bring along.
     """
     blocks, contacts = request["blocks"], request["friction"].size
-    edges = " ".join(str(3 * (i + 1)) for i in range(contacts))
+    rows = blocks.shape[1]  # of a contact, 2 or 3
+    edges = " ".join(str(rows * (i + 1)) for i in range(contacts))
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "problem.dat")
         with open(path, "w") as file:
-            file.write(f"3\n{contacts}\n1\n{3 * contacts}\n{3 * contacts}\n")
+            file.write(f"{rows}\n{contacts}\n1\n{rows * contacts}\n{rows * contacts}\n")
             file.write(f"{len(blocks)}\n{contacts}\n{contacts}\n{edges}\n{edges}\n")
             file.write(f"{contacts + 1}\n{len(blocks)}\n")
             file.write(" ".join(map(str, request["indptr"])) + "\n")

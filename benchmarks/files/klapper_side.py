@@ -1,0 +1,114 @@
+"""klapper on files: ``python -m benchmarks.files.klapper_side request.npz answer.npz``.
+
+The request names ``files``, ``solvers``, the ``error`` to reach and the ``limit`` [s] of a call. klapper judges answers
+in units of its own: the tolerance is lowered until the error of the file is reached, and the call that reaches it
+counts. All code is compiled before, and the best of three calls is taken where they are short.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import klapper
+from benchmarks.files.problem_file import ProblemFile, read
+from klapper.complementarity import ComplementarityError, FrictionalContact, solve
+
+TOLERANCES = (1e-9, 1e-10, 1e-11, 1e-12)
+SHORT = 0.5  # s: calls that are repeated
+REPEATS = 3
+
+
+class TooLong(Exception):
+    """A call took longer than its limit."""
+
+
+def _interrupt(*_: Any) -> None:
+    raise TooLong
+
+
+def measure(file: ProblemFile, solver: str, error: float, limit: float) -> tuple[float, float, str]:
+    """Seconds of the call that reached the error, the error reached, and what the solver said otherwise."""
+    reached, said = np.inf, ""
+    for tolerance in TOLERANCES:
+        seconds, found, said = timed(file, solver, tolerance, limit)
+        reached = min(reached, found)
+        if found <= error:
+            again = REPEATS - 1 if seconds < SHORT else 0
+            return (
+                min([seconds] + [timed(file, solver, tolerance, limit)[0] for _ in range(again)]),
+                found,
+                "",
+            )
+        if said:
+            return seconds, reached, said
+    return seconds, reached, "the error was not reached at any tolerance"
+
+
+def timed(file: ProblemFile, solver: str, tolerance: float, limit: float) -> tuple[float, float, str]:
+    """One call: seconds, error reached, and why there is no verified answer."""
+    problem = FrictionalContact(file.matrix, file.load, friction=file.friction, dimension=file.dimension)
+    signal.setitimer(signal.ITIMER_REAL, 2.0 * limit)
+    start = time.perf_counter()
+    try:
+        found, said = solve(problem, solver, tolerance=tolerance).x, ""
+    except ComplementarityError as failure:
+        closest = getattr(failure, "closest", None)
+        found, said = np.full(problem.size, np.nan) if closest is None else closest, str(failure)
+    except TooLong:
+        found, said = np.full(problem.size, np.nan), f"not finished within {2.0 * limit:g} s"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+    return time.perf_counter() - start, file.error(found), said
+
+
+def compile_all(solvers: list[str]) -> None:
+    """Small problems of every kind, so that no measured call compiles."""
+    rng = np.random.default_rng(0)
+    for dimension in (2, 3):
+        for contacts in (2, 30):
+            n = dimension * contacts
+            factor = rng.normal(size=(n, n))
+            matrix = factor @ factor.T / n + 0.1 * np.eye(n)
+            sample = ProblemFile(
+                "", read_sparse(matrix), rng.normal(size=n), np.full(contacts, 0.5), dimension
+            )
+            for solver in solvers:
+                timed(sample, solver, 1e-9, 60.0)
+
+
+def read_sparse(matrix: np.ndarray) -> Any:
+    from scipy import sparse
+
+    return sparse.csr_array(matrix)
+
+
+def main() -> None:
+    with np.load(sys.argv[1]) as stored:
+        request = dict(stored)
+    if str(request["task"]) == "version":
+        np.savez(sys.argv[2], version=klapper.__version__)
+        return
+    signal.signal(signal.SIGALRM, _interrupt)
+    solvers = [str(solver) for solver in request["solvers"]]
+    compile_all(solvers)
+    files = [read(Path(str(file))) for file in request["files"]]
+    rows = [
+        [measure(file, solver, float(request["error"]), float(request["limit"])) for solver in solvers]
+        for file in files
+    ]
+    np.savez(
+        sys.argv[2],
+        seconds=np.array([[cell[0] for cell in row] for row in rows]),
+        errors=np.array([[cell[1] for cell in row] for row in rows]),
+        reasons=np.array([[cell[2] for cell in row] for row in rows]),
+    )
+
+
+if __name__ == "__main__":
+    main()

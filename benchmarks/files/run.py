@@ -1,0 +1,178 @@
+"""Solve every problem file of a folder with klapper's ``auto``, its single solvers, and Siconos.
+
+    python -m benchmarks.files.run [FOLDER] [--siconos-python PYTHON] [--only TEXT] [--write]
+
+An answer counts if its error, computed here from the file alone, is at most 1e-8 (``problem_file.py``). ``--write``
+puts the table into docs/benchmarks.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from scipy import sparse
+
+from benchmarks import page, sides
+from benchmarks.files.problem_file import NotAProblem, ProblemFile, read
+from benchmarks.sides import Side, SideFailed
+from benchmarks.tables import Table, duration, ratio, verdict
+
+SMALL = Path(__file__).parent / "problems"
+MANUAL = sides.ROOT / "docs" / "benchmarks.md"
+SINGLE = ("gauss-seidel", "interior-point", "newton", "admm")
+METHODS = ("NSGS", "NSN")
+WANTED, ALLOWED = 1e-8, 1e-6  # error of the files: all but one, all
+LIMIT = 5.0  # s
+SLOWER = 2.0  # times the best single solver
+RESOLVED = 0.002  # s: below it times differ by what a call from Python costs
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Time [s] and error of one solver on one problem."""
+
+    seconds: float
+    error: float
+    reason: str = ""
+
+    @property
+    def solved(self) -> bool:
+        return self.error <= WANTED
+
+    def __str__(self) -> str:
+        if self.solved:
+            return duration(self.seconds)
+        return f"{self.error:.0e} in {duration(self.seconds)}" if np.isfinite(self.error) else "–"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="benchmarks.files.run", description="Solve the problem files of a folder."
+    )
+    parser.add_argument("folder", nargs="?", type=Path, default=SMALL, help="folder of .npz files")
+    parser.add_argument("--siconos-python", default="/usr/bin/python3", help="interpreter that has siconos")
+    parser.add_argument("--only", default="", help="part of the names of the files")
+    parser.add_argument("--write", action="store_true", help="write the tables to docs/benchmarks.md")
+    options = parser.parse_args(arguments)
+    console = Console(width=None if sys.stdout.isatty() else 190)
+    try:
+        files = find(options.folder, options.only)
+    except NotAProblem as error:
+        console.print(str(error), markup=False, highlight=False)
+        return 2
+    ours, theirs = klapper(files, options.folder, console), siconos(files, options.siconos_python, console)
+    table, summary = tables(files, ours, theirs)
+    console.print(table.rich())
+    console.print(summary, markup=False, highlight=False)
+    if options.write:
+        page.write(MANUAL, "files", page.Section(page.body(table) + "\n" + summary), pictures="")
+    return 0
+
+
+def find(folder: Path, only: str = "") -> list[ProblemFile]:
+    """The problems of a folder, small ones first; raises NotAProblem."""
+    files = sorted(file for file in folder.glob("*.npz") if only in file.name)
+    if not files:
+        raise NotAProblem(f"{folder} has no file *{only}*.npz; give a folder of problem files.")
+    return sorted((read(file) for file in files), key=lambda problem: (problem.contacts, problem.name))
+
+
+def klapper(files: list[ProblemFile], folder: Path, console: Console) -> list[list[Outcome]]:
+    """Outcomes of auto and of the single solvers, by file."""
+    side = Side("klapper", (sys.executable, "-m", "benchmarks.files.klapper_side"))
+    rows = []
+    for file in files:
+        console.print(f"klapper: {file.name}", highlight=False)
+        answer = side.ask(
+            "solve", files=[str((folder / f"{file.name}.npz").resolve())], solvers=["auto", *SINGLE], error=WANTED,
+            limit=LIMIT,
+        )  # fmt: skip
+        rows.append(
+            [
+                Outcome(float(s), float(e), str(r))
+                for s, e, r in zip(
+                    answer["seconds"][0], answer["errors"][0], answer["reasons"][0], strict=True
+                )
+            ]
+        )
+    return rows
+
+
+def siconos(files: list[ProblemFile], interpreter: str, console: Console) -> list[list[Outcome]] | None:
+    """Outcomes of the methods of Siconos, by file; None if it is not found."""
+    side = Side("Siconos", (interpreter, str(Path(__file__).with_name("siconos_peer.py"))))
+    try:
+        side.version()
+    except SideFailed as reason:
+        console.print(f"Siconos not found, left out: {reason}", markup=False, highlight=False)
+        return None
+    rows = []
+    for file in files:
+        console.print(f"Siconos: {file.name}", highlight=False)
+        rows.append([_siconos(side, file, method) for method in METHODS])
+    return rows
+
+
+def _siconos(side: Side, file: ProblemFile, method: str) -> Outcome:
+    if method == "NSN" and file.dimension == 2:
+        return Outcome(np.inf, np.inf, "not for the plane")
+    blocks = sparse.bsr_array(file.matrix, blocksize=(file.dimension, file.dimension))
+    best = Outcome(np.inf, np.inf)
+    for tolerance in (WANTED, 0.1 * WANTED, 0.01 * WANTED):
+        try:
+            answer = side.ask(
+                "solve", timeout=2.0 * LIMIT + 5.0, indptr=blocks.indptr, indices=blocks.indices, blocks=blocks.data,
+                offset=file.load, friction=file.friction, dimension=file.dimension, method=method, tolerance=tolerance,
+            )  # fmt: skip
+        except SideFailed as reason:
+            return Outcome(best.seconds, best.error, str(reason))
+        found = Outcome(float(answer["seconds"]), file.error(answer["forces"]))
+        best = min(best, found, key=lambda outcome: (not outcome.solved, outcome.error))
+        if found.solved or int(answer["info"]) != 0:
+            break
+    return best
+
+
+def tables(
+    files: list[ProblemFile], ours: list[list[Outcome]], theirs: list[list[Outcome]] | None
+) -> tuple[Table, str]:
+    """Time to an error of 1e-8 by file and solver, and what it adds up to."""
+    methods = METHODS if theirs is not None else ()
+    table = Table(
+        "Problem files",
+        ("file", "contacts", "auto", "error", *SINGLE, *methods, "auto / best single", "verdict"),
+    )
+    met = 0
+    for k, file in enumerate(files):
+        auto, *single = ours[k]
+        others = single + (theirs[k] if theirs is not None else [])
+        best = min((other.seconds for other in others if other.solved), default=None)
+        against = None if best is None or not auto.solved else auto.seconds / best
+        good = auto.solved and (against is None or against <= SLOWER or auto.seconds <= RESOLVED)
+        met += good
+        table.add(
+            file.name, str(file.contacts), duration(auto.seconds), f"{auto.error:.0e}", *map(str, others),
+            ratio(against), "met" if good else "missed",
+        )  # fmt: skip
+    return table, _summary(files, ours, met)
+
+
+def _summary(files: list[ProblemFile], ours: list[list[Outcome]], met: int) -> str:
+    errors, seconds = [row[0].error for row in ours], [row[0].seconds for row in ours]
+    solved, near = sum(error <= WANTED for error in errors), sum(error <= ALLOWED for error in errors)
+    slowest = max(seconds)
+    return (
+        f"`auto`: error {WANTED:.0e} on {solved} and {ALLOWED:.0e} on {near} of {len(files)} problems; longest call "
+        f"{duration(slowest)} ({verdict(slowest, LIMIT)}: ≤ {LIMIT:g} s); on {met} within {SLOWER:g} times the best "
+        f"single solver, or within {duration(RESOLVED)}.\n"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

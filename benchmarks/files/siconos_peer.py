@@ -1,8 +1,8 @@
 """Siconos on one problem: ``python3 siconos_peer.py request.npz answer.npz`` by the interpreter that has siconos.
 
 The request holds the blocks of W by compressed rows, q, μ, the ``method`` and the ``tolerance``. NSGS: fc3d_nsgs or
-fc2d_nsgs with their default options; NSN: fc3d_nonsmooth_Newton_AlartCurnier. Timed is the call alone, the best of
-three where it is short. The tolerance of Siconos is its own error, ‖natural map‖ / ‖q‖, hence lower than that of the file.
+fc2d_nsgs_sbm with their default options; NSN: fc3d_nonsmooth_Newton_AlartCurnier. Timed is the call alone, the best of
+three where it is short. The tolerance of Siconos is its own error, ‖natural map‖ / ‖q‖.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def method(name: str, dimension: int) -> tuple[Any, int]:
     if name == "NSGS" and dimension == 3:
         return sn.fc3d_nsgs, sn.SICONOS_FRICTION_3D_NSGS
     if name == "NSGS":
-        return sn.fc2d_nsgs, sn.SICONOS_FRICTION_2D_NSGS
+        return sn.fc2d_nsgs_sbm, sn.SICONOS_FRICTION_2D_NSGS
     return sn.fc3d_nonsmooth_Newton_AlartCurnier, sn.SICONOS_FRICTION_3D_NSN_AC
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from klapper.complementarity.convert import as_linear, is_linear
 from klapper.complementarity.dense import dense
 from klapper.complementarity.errors import IterationLimit, NoSolution, NotApplicable
+from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.polish import recovered
 from klapper.complementarity.solver import Answer, solver
 from klapper.counting import counted
@@ -40,7 +41,8 @@ class ActiveSet:
     def obstacle(self, problem: Any) -> str:
         if not is_linear(problem):
             return f"The active-set solver takes frictionless problems; this is a {problem.kind}."
-        if not is_symmetric(as_linear(problem).problem.matrix):
+        rough = isinstance(problem, FrictionalContact) and bool(problem.holding.any())
+        if rough or not is_symmetric(as_linear(problem).problem.matrix):
             return 'The active-set solver needs a symmetric matrix (frictionless contact); use "lemke".'
         return ""
 

@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sparse
 from scipy.sparse.linalg import LinearOperator
 
 from klapper.complementarity.dense import dense
@@ -29,6 +30,8 @@ from klapper.complementarity.problem import (
 from klapper.convex import RegularPolygon
 
 P = TypeVar("P")
+
+DENSE_SIZE = 120  # rows of a contact problem up to which dense matrices are faster than sparse ones
 
 
 @dataclass(frozen=True)
@@ -232,19 +235,23 @@ def driven_parts(contact: FrictionalContact) -> Conversion[FrictionalContact]:
     """The same problem without uncoupled parts that stay without force, and with all loads scaled to one.
 
     A part whose contacts do not approach and whose constraints are met needs no force. Of the others none is lost
-    beside another with a far larger load.
+    beside another with a far larger load. Small sparse matrices become dense, which is faster.
     """
-    if contact.parts is None:
+    small = sparse.issparse(contact.delassus) and contact.size <= DENSE_SIZE
+    if contact.parts is None and not small:
         return Conversion(contact, lambda x: x, lambda x: x)
-    rows = np.flatnonzero(_driven(contact)[contact.parts])
-    load = component_maxima(contact.parts, np.abs(contact.free_velocity))[rows]
+    parts = contact.parts
+    rows = np.arange(contact.size) if parts is None else np.flatnonzero(_driven(contact, parts)[parts])
+    load = np.ones(contact.size) if parts is None else component_maxima(parts, np.abs(contact.free_velocity))
+    load = load[rows]
     place = np.full(contact.size, -1)
     place[rows] = np.arange(len(rows))
     normal = np.flatnonzero(place[contact.normal] >= 0)
     patch = np.flatnonzero(place[contact.tangential[:, 0]] >= 0)
     constraint = np.flatnonzero(place[contact.bilateral] >= 0)
+    matrix = contact.delassus if len(rows) == contact.size else contact.delassus[rows][:, rows]
     driven = FrictionalContact.from_parts(
-        contact.delassus if len(rows) == contact.size else contact.delassus[rows][:, rows],
+        matrix.toarray() if small else matrix,
         contact.free_velocity[rows] / load,
         normal=place[contact.normal[normal]],
         tangential=place[contact.tangential[patch]],
@@ -265,15 +272,14 @@ def driven_parts(contact: FrictionalContact) -> Conversion[FrictionalContact]:
     return Conversion(driven, recover, lambda x: x[rows] / load)
 
 
-def _driven(contact: FrictionalContact) -> np.ndarray:
+def _driven(contact: FrictionalContact, parts: np.ndarray) -> np.ndarray:
     """Which uncoupled parts (k,) have a contact that approaches, a constraint that is not met, or slip with a limit."""
-    assert contact.parts is not None
-    driven = np.zeros(int(contact.parts.max(initial=-1)) + 1, dtype=bool)
+    driven = np.zeros(int(parts.max(initial=-1)) + 1, dtype=bool)
     velocity = contact.free_velocity
     slips = (contact.limit > 0.0) & np.any(velocity[contact.tangential] != 0.0, axis=1)
-    driven[contact.parts[contact.normal[velocity[contact.normal] < 0.0]]] = True
-    driven[contact.parts[contact.bilateral[velocity[contact.bilateral] != 0.0]]] = True
-    driven[contact.parts[contact.tangential[slips, 0]]] = True
+    driven[parts[contact.normal[velocity[contact.normal] < 0.0]]] = True
+    driven[parts[contact.bilateral[velocity[contact.bilateral] != 0.0]]] = True
+    driven[parts[contact.tangential[slips, 0]]] = True
     return driven
 
 

@@ -18,7 +18,7 @@ from scipy.sparse.linalg import LinearOperator
 from klapper.complementarity.active_set import ActiveSet
 from klapper.complementarity.admm import Admm
 from klapper.complementarity.checking import as_vector, require_tolerance
-from klapper.complementarity.convert import Conversion, as_linear, driven_parts, is_linear
+from klapper.complementarity.convert import DENSE_SIZE, Conversion, as_linear, driven_parts, is_linear
 from klapper.complementarity.enumeration import Enumeration, count_combinations
 from klapper.complementarity.errors import (
     ComplementarityError,
@@ -91,7 +91,7 @@ def _solved(problem: P, solver: str | Solver, tolerance: float, start: Any) -> S
     return _solve_by(problem, reduced, chosen, guess, tolerance, ())
 
 
-def _reduced(problem: P) -> Conversion[P]:
+def _reduced(problem: Any) -> Conversion[Any]:
     """What the solvers get: contacts without those that stay without force."""
     if isinstance(problem, FrictionalContact):
         return driven_parts(problem)
@@ -182,6 +182,8 @@ def _candidates(problem: Any) -> Iterator[Solver]:
         return
     if isinstance(problem, FrictionalContact) and not is_linear(problem):
         yield GaussSeidel(max_sweeps=_few_sweeps(problem))
+        if problem.size <= DENSE_SIZE:
+            yield SemismoothNewton(starts=1)  # compiled, hence faster than the next
         yield InteriorPoint()
         yield SemismoothNewton()
         yield GaussSeidel(max_sweeps=50_000)
@@ -197,7 +199,7 @@ def _candidates(problem: Any) -> Iterator[Solver]:
         yield SemismoothNewton()
     if problem.size <= COMPILED_SIZE:
         yield ActiveSet()
-        few = FEW_PIVOTS * as_linear(problem).problem.size + 100
+        few = FEW_PIVOTS * _linear_unknowns(problem) + 100
         yield Lemke(max_pivots=few)
         combinations = count_combinations(problem) or np.inf
         if combinations <= FEW_COMBINATIONS:
@@ -215,12 +217,19 @@ def _candidates(problem: Any) -> Iterator[Solver]:
         yield Lemke()
 
 
+def _linear_unknowns(problem: Any) -> int:
+    """About how many unknowns :func:`as_linear` has, without writing it."""
+    if not isinstance(problem, FrictionalContact):
+        return int(problem.size)
+    corners = problem.polygon or 2
+    return problem.contacts + (corners + 1) * len(problem.tangential) + len(problem.bilateral)
+
+
 def _few_sweeps(problem: FrictionalContact) -> int:
     """Sweeps that take no longer than the interior-point method, but some hundred."""
     matrix = problem.delassus
-    return int(
-        np.clip(SWEPT_ENTRIES // max(matrix.nnz if sparse.issparse(matrix) else matrix.size, 1), 500, 5000)
-    )
+    entries = matrix.nnz if sparse.issparse(matrix) else matrix.size
+    return int(np.clip(SWEPT_ENTRIES // max(entries, 1), 500, 10_000))
 
 
 def _other_coverings(n: int) -> Iterator[np.ndarray]:

@@ -5,11 +5,13 @@
     u ← u + x̂ − z
 
 A fixed point has x = z and −R u = W z + b, hence z = prox(z − R⁻¹ v). The springs R = ϱ diag(W_ii) decide on the speed
-only; ϱ follows the ratio of the two residuals. One factorisation serves all iterations with the same ϱ, and the whole
-structure answers at once, so that tall stacks and redundant supports do not slow it down as they do sweeps from contact
-to contact. For monotone W it is the Douglas–Rachford splitting and converges, also without symmetry and with zeros on
-the diagonal. Boyd et al., Found. Trends Mach. Learn. 3 (2011) 1-122; for friction Carpentier, Le Lidec & Montaut,
-RSS (2024); ϱ by Stellato et al., OSQP, Math. Prog. Comp. 12 (2020) 637-672.
+only; ϱ follows the ratio of the two residuals. The iteration y = z + u ↦ y + x̂ − z is combined with its last steps by
+Anderson acceleration, as long as the steps of y do not grow by it. One factorisation serves all iterations with the
+same ϱ, and the whole structure answers at once, so that tall stacks and redundant supports do not slow it down as they
+do sweeps from contact to contact. For monotone W it is the Douglas–Rachford splitting and converges, also without
+symmetry and with zeros on the diagonal. Boyd et al., Found. Trends Mach. Learn. 3 (2011) 1-122; for friction Carpentier,
+Le Lidec & Montaut, RSS (2024); ϱ by Stellato et al., OSQP, Math. Prog. Comp. 12 (2020) 637-672; acceleration by Walker & Ni, SIAM J. Numer.
+Anal. 49 (2011) 1715-1735.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ _STOP_AT = 0.5  # part of the tolerance at which the iteration stops
 _CHECK = 5  # iterations between two looks at the residual
 _PATIENCE, _GROWTH = 20, 1.3  # iterations before the springs may change, and how this number grows each time
 _UNEVEN = 5.0  # ratio of the residuals from which on the springs change
+_REGULAR = 1e-10  # part of the squares of the last changes that keeps their combination finite
+_LONGEST_WAIT = 64  # plain iterations after extrapolations that failed
 _STRIDE = 10.0  # by which they change at most
 
 
@@ -43,6 +47,7 @@ class Admm:
 
     ``stiffness``       ϱ > 0 at the start: springs as part of the diagonal of W, dimensionless
     ``relaxation``      α in (0, 2), dimensionless
+    ``memory``          how many earlier steps Anderson acceleration combines; 0 gives plain iterations
     ``max_iterations``  before giving up
 
     A block of 1 kg that is pressed down with 1 N s and pushed with 0.8 N s keeps sliding, since μ Λ_N = 0.5 N s:
@@ -54,6 +59,7 @@ class Admm:
 
     stiffness: float = 0.01
     relaxation: float = 1.6
+    memory: int = 10
     max_iterations: int = 20_000
     name = "admm"
 
@@ -62,6 +68,8 @@ class Admm:
             raise InvalidProblem(f"stiffness is {self.stiffness}; allowed are finite numbers above 0.")
         if not 0.0 < self.relaxation < 2.0:
             raise InvalidProblem(f"relaxation is {self.relaxation}; allowed are numbers between 0 and 2.")
+        if self.memory < 0:
+            raise InvalidProblem(f"memory is {self.memory}; allowed are numbers from 0 on.")
         if self.max_iterations < 1:
             raise InvalidProblem(f"max_iterations is {self.max_iterations}; allowed are numbers from 1 on.")
 
@@ -79,35 +87,110 @@ class Admm:
         mobility, stiffness = spring_weights(problem), self.stiffness
         z = np.zeros(problem.size) if start is None else as_vector(start, "start", problem.size)
         z = project(problem, z)
-        u = -(matrix @ z + free) / (stiffness * mobility)
-        respond = factorised(matrix, stiffness * mobility)
-        changed, patience, worst = 0, float(_PATIENCE), np.inf
-        for iteration in range(1, self.max_iterations + 1):
-            x = respond(stiffness * mobility * (z - u) - free)
-            relaxed = self.relaxation * x + (1.0 - self.relaxation) * z
-            before, z = z, project(problem, relaxed + u)
-            u = u + relaxed - z
-            if iteration % _CHECK:
+        step = _Step(problem, stiffness * mobility, self.relaxation)
+        now = step(z - (matrix @ z + free) / step.springs)
+        history = _History(self.memory)
+        changed, checked, patience, worst = 0, 0, float(_PATIENCE), np.inf
+        while step.count < self.max_iterations:
+            before, now = now, history.advance(step, now)
+            if step.count - checked < _CHECK:
                 continue
-            worst = problem.residuals(z).worst
+            checked = step.count
+            worst = problem.residuals(now.z).worst
             if worst <= _STOP_AT * tolerance:
-                return Answer(z, iteration)
+                return Answer(now.z, step.count)
             if not np.isfinite(worst):
                 break
-            if iteration - changed >= patience:
-                changed, patience = iteration, _GROWTH * patience
-                factor = _balance(x, z, before, stiffness * u, free, stiffness, mobility)
+            if step.count - changed >= patience:
+                changed, patience = step.count, _GROWTH * patience
+                pull = stiffness * (now.y - now.z)
+                factor = _balance(now.x, now.z, before.z, pull, free, stiffness, mobility)
                 if factor != 1.0:
-                    stiffness, u = stiffness * factor, u / factor
-                    respond = factorised(matrix, stiffness * mobility)
+                    stiffness *= factor
+                    step.change_springs(stiffness * mobility)
+                    now = step(now.z + (now.y - now.z) / factor)
+                    history.forget()
         if worst <= tolerance:
-            return Answer(z, self.max_iterations)
+            return Answer(now.z, step.count)
         raise IterationLimit(
-            f"ADMM: residual {worst:.1e} after {counted(iteration, 'iteration')}, wanted {tolerance:.1e}. "
-            "Start from the forces "
-            f"of the last step, raise max_iterations, or allow a larger tolerance; where the Delassus matrix is not "
-            f'positive semidefinite or friction is large, try "newton" or "lemke".'
+            f"ADMM: residual {worst:.1e} after {counted(step.count, 'iteration')}, wanted {tolerance:.1e}. Start from "
+            f"the forces of the last step, raise max_iterations, or allow a larger tolerance; where the Delassus "
+            f'matrix is not positive semidefinite or friction is large, try "newton" or "lemke".'
         )
+
+
+@dataclass(frozen=True)
+class _Point:
+    """y = z + u (n,), the forces z = prox(y), the answer x of the equations, and the step of y."""
+
+    y: np.ndarray
+    z: np.ndarray
+    x: np.ndarray
+    step: np.ndarray
+
+
+class _Step:
+    """y ↦ y + α (x − z) with given springs R (n,), counted."""
+
+    def __init__(self, problem: Any, springs: np.ndarray, relaxation: float) -> None:
+        self.problem, self.relaxation, self.count = problem, relaxation, 0
+        self.matrix, self.free = equations(problem)
+        self.change_springs(springs)
+
+    def change_springs(self, springs: np.ndarray) -> None:
+        self.springs, self.root = springs, np.sqrt(springs)
+        self.respond = factorised(self.matrix, springs)
+
+    def __call__(self, y: np.ndarray) -> _Point:
+        self.count += 1
+        z = project(self.problem, y)
+        x = self.respond(self.springs * (2.0 * z - y) - self.free)
+        return _Point(y, z, x, self.relaxation * (x - z))
+
+    def size(self, point: _Point) -> float:
+        """The length of the step in the metric of the springs, in which a monotone problem shortens it."""
+        return float(np.linalg.norm(self.root * point.step))
+
+
+class _History:
+    """The last changes of y and of its step, from which Anderson acceleration extrapolates."""
+
+    def __init__(self, depth: int) -> None:
+        self.depth, self.wait, self.idle = depth, 1, 0
+        self.forget()
+
+    def forget(self) -> None:
+        self.moves: list[np.ndarray] = []
+        self.turns: list[np.ndarray] = []
+
+    def advance(self, step: _Step, now: _Point) -> _Point:
+        """The next point: the extrapolated one unless its step is longer, then the plain one."""
+        found = None
+        if self.moves and self.idle == 0:
+            found = step(self._extrapolated(step, now))
+            if step.size(found) <= step.size(now):
+                self.wait = max(1, self.wait - 1)
+            else:
+                found, self.idle, self.wait = None, self.wait, min(2 * self.wait, _LONGEST_WAIT)
+                self.forget()
+        self.idle = max(0, self.idle - 1)
+        if found is None:
+            found = step(now.y + now.step)
+        if self.depth:
+            self.moves = [*self.moves, found.y - now.y][-self.depth :]
+            self.turns = [*self.turns, found.step - now.step][-self.depth :]
+        return found
+
+    def _extrapolated(self, step: _Step, now: _Point) -> np.ndarray:
+        moves, turns = np.array(self.moves), np.array(self.turns)
+        scaled = turns * step.root
+        gram = scaled @ scaled.T
+        gram[np.diag_indices_from(gram)] += _REGULAR * np.trace(gram)
+        try:
+            share = np.linalg.solve(gram, scaled @ (step.root * now.step))
+        except np.linalg.LinAlgError:
+            share = np.zeros(len(moves))
+        return np.asarray(now.y + now.step - share @ (moves + turns))
 
 
 def equations(problem: Any) -> tuple[Matrix | LinearOperator, np.ndarray]:

@@ -9,9 +9,9 @@ only; ϱ follows the ratio of the two residuals. The iteration y = z + u ↦ y +
 Anderson acceleration, as long as the steps of y do not grow by it. One factorisation serves all iterations with the
 same ϱ, and the whole structure answers at once, so that tall stacks and redundant supports do not slow it down as they
 do sweeps from contact to contact. For monotone W it is the Douglas–Rachford splitting and converges, also without
-symmetry and with zeros on the diagonal. Boyd et al., Found. Trends Mach. Learn. 3 (2011) 1-122; for friction Carpentier,
-Le Lidec & Montaut, RSS (2024); ϱ by Stellato et al., OSQP, Math. Prog. Comp. 12 (2020) 637-672; acceleration by Walker & Ni, SIAM J. Numer.
-Anal. 49 (2011) 1715-1735.
+symmetry and with zeros on the diagonal. Boyd et al., Found. Trends Mach. Learn. 3 (2011) 1-122; for friction
+Carpentier, Le Lidec & Montaut, RSS (2024); ϱ by Stellato et al., OSQP, Math. Prog. Comp. 12 (2020) 637-672;
+acceleration by Walker & Ni, SIAM J. Numer. Anal. 49 (2011) 1715-1735.
 """
 
 from __future__ import annotations

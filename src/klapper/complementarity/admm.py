@@ -115,7 +115,8 @@ class Admm:
         raise IterationLimit(
             f"ADMM: residual {worst:.1e} after {counted(step.count, 'iteration')}, wanted {tolerance:.1e}. Start from "
             f"the forces of the last step, raise max_iterations, or allow a larger tolerance; where the Delassus "
-            f'matrix is not positive semidefinite or friction is large, try "newton" or "lemke".'
+            f'matrix is not positive semidefinite or friction is large, try "newton" or "lemke".',
+            closest=now.z,
         )
 
 

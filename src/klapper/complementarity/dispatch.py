@@ -46,6 +46,7 @@ COMPILED_SIZE = 1500  # above this a dense pivoting method is not the first choi
 PIVOTED_CONTACTS = 40  # rows of planar contacts above which pivoting is not the first choice
 FEW_COMBINATIONS = 1 << 12
 FEW_PIVOTS = 3  # per unknown: Lemke needs one or two; after far more another covering vector is better
+NEARBY = 1e-3  # residuals that are worth to be told
 SWEPT_ENTRIES = (
     3_000_000  # entries of W in so many sweeps that they take no longer than the interior-point method
 )
@@ -131,6 +132,7 @@ def _solve_by(
             answer = solver.attempt(reduced.problem, start, aim)
         except ComplementarityError as error:
             error.attempts = (*attempts, Attempt(solver.name, str(error), iterations))
+            error.closest = None if error.closest is None else reduced.recover(error.closest)
             raise
         iterations += answer.iterations
         done = Attempt(solver.name, "solved", iterations)
@@ -141,6 +143,7 @@ def _solve_by(
             worst = solution.residuals.worst
             if aim < tolerance or not worst < NEAR * tolerance:
                 error.attempts = (*attempts, Attempt(solver.name, str(error), iterations))
+                error.closest = solution.x
                 raise
             start, aim = answer.x, 0.5 * tolerance**2 / worst  # the units of the reduced problem are others
 
@@ -149,6 +152,7 @@ def _solve_in_turn(
     problem: P, reduced: Conversion[P], guess: np.ndarray | None, tolerance: float
 ) -> Solution[P]:
     attempts: tuple[Attempt, ...] = ()
+    least, closest = np.inf, None
     for solver in _candidates(reduced.problem):
         if solver.obstacle(reduced.problem):
             continue
@@ -158,14 +162,22 @@ def _solve_in_turn(
             raise
         except ComplementarityError as error:
             attempts = error.attempts or (*attempts, Attempt(solver.name, str(error)))
+            if error.closest is not None and (residual := problem.residuals(error.closest).worst) < least:
+                least, closest = residual, error.closest
     reason = contradiction(problem)
     if reason:
         raise NoSolution(reason, attempts)
     tried = "; ".join(str(attempt) for attempt in attempts)
+    near = (
+        f" The closest answer has a residual of {least:.1e}, allowed {tolerance:.1e}."
+        if least < NEARBY
+        else ""
+    )
     raise NotDecided(
-        f"No solver found a solution of the {problem.kind}, and it is not proved that there is none."
+        f"No solver found a solution of the {problem.kind}, and it is not proved that there is none.{near}"
         f"{_about_friction(problem)} Tried: {tried}",
         attempts,
+        closest,
     )
 
 

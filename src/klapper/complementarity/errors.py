@@ -1,6 +1,7 @@
 """What can go wrong with a complementarity problem, in words that help a mechanician.
 
-Every exception carries ``attempts``: what was tried before it was raised.
+Every exception carries ``attempts``: what was tried before it was raised, and ``closest``: the unknowns (n,) of an
+iteration that came nearest to a solution, or None.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from klapper.complementarity.solution import Attempt
 
 
@@ -34,9 +37,12 @@ class ComplementarityError(RuntimeError):
     NoSolution ['active-set', 'lemke', 'enumeration']
     """
 
-    def __init__(self, message: str, attempts: tuple[Attempt, ...] = ()) -> None:
+    def __init__(
+        self, message: str, attempts: tuple[Attempt, ...] = (), closest: np.ndarray | None = None
+    ) -> None:
         super().__init__(message)
         self.attempts = attempts
+        self.closest = closest
 
 
 class NoSolution(ComplementarityError):
@@ -53,6 +59,8 @@ class NoSolution(ComplementarityError):
 
 class NotDecided(ComplementarityError):
     """Every applicable solver stopped without a solution, and non-existence is not proved either.
+
+    The text names the smallest residual that was reached, if an iteration came near; ``closest`` are its unknowns.
 
     An equation that no x satisfies, 1 + 0 · x = 0, which Newton's method alone cannot know:
 

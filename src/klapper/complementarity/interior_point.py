@@ -93,7 +93,8 @@ class InteriorPoint:
         raise IterationLimit(
             f"Interior point: residual {least:.1e} after {counted(iterations, 'iteration')}, wanted {tolerance:.1e}. "
             f'The path of smooth laws may turn back with large friction; try "gauss-seidel", "newton" or "admm", or '
-            f"allow a larger tolerance."
+            f"allow a larger tolerance.",
+            closest=best,
         )
 
 

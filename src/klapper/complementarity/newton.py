@@ -95,7 +95,7 @@ class SemismoothNewton:
         def measure(x: np.ndarray) -> float:
             return problem.residuals(x * scaled.unit).worst
 
-        iterations, least = 0, np.inf
+        iterations, least, closest = 0, np.inf, None
         guesses = scaled.guesses()
         for count in range(self.starts):
             given = count == 0 and start is not None
@@ -108,8 +108,9 @@ class SemismoothNewton:
             if path.residual <= tolerance:
                 exact = polished(scaled.mapping, path, measure)
                 return Answer(exact.x * scaled.unit, iterations)
-            least = min(least, path.residual)
-        raise IterationLimit(_failure(problem, least, iterations, tolerance))
+            if path.residual < least:
+                least, closest = path.residual, path.x * scaled.unit
+        raise IterationLimit(_failure(problem, least, iterations, tolerance), closest=closest)
 
 
 @dataclass(frozen=True)

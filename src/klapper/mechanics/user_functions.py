@@ -21,6 +21,7 @@ import importlib.metadata
 import inspect
 import math
 import operator
+import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -134,9 +135,17 @@ def inlined(function: Callable[..., Any]) -> Any:
 def _marked(function: Callable[..., Any], known: dict[str, Any], **options: Any) -> Any:
     key = digest(function)
     if key not in known:
-        known[key] = numba.njit(**options)(function)
+        known[key] = numba.njit(**options)(_named(function, key))
         known[key].klapper_digest = key
     return known[key]
+
+
+def _named(function: Callable[..., Any], key: str) -> Callable[..., Any]:
+    """A copy whose name tells its code: machine code of many processes is found by the name."""
+    cells = function.__closure__  # type: ignore[attr-defined]
+    copy = types.FunctionType(function.__code__, function.__globals__, function.__name__, None, cells)
+    copy.__qualname__ = f"{function.__name__}_{key}"
+    return copy
 
 
 _compiled: dict[str, Any] = {}
@@ -152,7 +161,7 @@ def _compile(function: Callable[..., Any], signature: Any, key: str) -> Any:
     if known is not None:
         return known
     inside = part(function)
-    made = numba.njit(error_model="numpy")(_guarded(inside, function, len(signature.args)))
+    made = numba.njit(error_model="numpy")(_named(_guarded(inside, function, len(signature.args)), key))
     made._cache = MachineCode(key)
     try:
         with quiet():
@@ -174,7 +183,7 @@ def _compile(function: Callable[..., Any], signature: Any, key: str) -> Any:
 def _guarded(inside: Any, function: Callable[..., Any], arguments: int) -> Callable[..., Any]:
     names = ", ".join(f"x{k}" for k in range(arguments))
     text = f"def {function.__name__}({names}):\n    return quietly(inside, ({names},))\n"
-    scope: dict[str, Any] = {"inside": inside, "quietly": quietly}
+    scope: dict[str, Any] = {"__name__": __name__, "inside": inside, "quietly": quietly}
     exec(compile(text, "<klapper>", "exec"), scope)
     made: Callable[..., Any] = scope[function.__name__]
     return made
@@ -254,7 +263,7 @@ class _Rebuilt:
         bound.apply_defaults()
         if all(isinstance(value, _Open) for value in bound.arguments.values()):
             return rebuilt
-        scope: dict[str, Any] = {"__name__": "user", "function": inlined(rebuilt)}
+        scope: dict[str, Any] = {"__name__": __name__, "function": inlined(rebuilt)}
         call = []
         for name, value in bound.arguments.items():
             if isinstance(value, _Open):
@@ -288,7 +297,7 @@ class _Rebuilt:
         self._open.append(function)
         code = function.__code__
         _refuse_effects(code, code.co_freevars)
-        scope: dict[str, Any] = {"__builtins__": builtins, "__name__": "user"}
+        scope: dict[str, Any] = {"__builtins__": builtins, "__name__": __name__}
         for name in sorted(set(_global_names(code))):
             if name in function.__globals__:
                 scope[name] = self.value(function.__globals__[name], name)
@@ -448,8 +457,9 @@ def _told(value: Any) -> Iterator[str]:
 
 
 def _is_own(function: Any) -> bool:
-    """Whether it is part of the package, whose files are in :func:`_versions`."""
-    return str(function.__module__).startswith("klapper.mechanics.")
+    """Whether it is written in a module of the package, all of which are in :func:`_versions`."""
+    name = str(function.__module__)
+    return name.startswith("klapper.mechanics.") and function.__globals__ is vars(sys.modules[name])
 
 
 @functools.cache

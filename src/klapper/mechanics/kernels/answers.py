@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import types
+from numba import njit, types
 from numba.extending import overload
 
 _REAL = (types.Integer, types.Float, types.Boolean)
@@ -44,12 +43,12 @@ def _as_number(given: Any) -> Any:
 @overload(fill, strict=False)
 def _fill(out: Any, given: Any) -> Any:
     axes = out.ndim
-    if _real_array(given, axes):
-        return _copy
-    if isinstance(given, types.List) and (
-        isinstance(given.dtype, _REAL) if axes == 1 else _depth(given.dtype) == axes - 1
-    ):
-        return _copy_list if axes == 1 else _fill_list
+    if isinstance(given, types.List | types.Array) and _depth(given) == axes:
+        if axes == 1:
+            return _copy
+        return _copy_rows if isinstance(given, types.Array) else _fill_list
+    if axes == 1 and isinstance(given, _REAL):
+        return _one
     if isinstance(given, types.BaseTuple):
         entries = list(given)
         if axes == 1 and all(isinstance(entry, _REAL) for entry in entries):
@@ -85,17 +84,27 @@ def _depth(given: Any) -> int:
 
 
 def _copy(out: np.ndarray, given: np.ndarray) -> bool:
-    if out.shape != given.shape:
+    if len(given) != out.size:
         return False
-    out[...] = given
+    for k in range(out.size):  # a loop, as slices that are assigned take numba a second
+        out[k] = given[k]
     return True
 
 
-def _copy_list(out: np.ndarray, given: list[Any]) -> bool:
-    if len(given) != out.size:
+def _copy_rows(out: np.ndarray, given: np.ndarray) -> bool:
+    rows, columns = out.shape
+    if given.shape[0] != rows or given.shape[1] != columns:
         return False
-    for k in range(out.size):
-        out[k] = given[k]
+    for k in range(rows):
+        for j in range(columns):
+            out[k, j] = given[k, j]
+    return True
+
+
+def _one(out: np.ndarray, given: float) -> bool:
+    if out.size != 1:
+        return False
+    out[0] = given
     return True
 
 
@@ -109,22 +118,29 @@ def _fill_list(out: np.ndarray, given: list[Any]) -> bool:
 
 
 def _one_row(out: np.ndarray, given: Any) -> bool:
-    out[1:] = 0.0
+    _clear(out, 1)
     return fill(out[0], given)
 
 
 def _some_rows(out: np.ndarray, given: Any) -> bool:
     if len(given) > out.shape[0]:
         return False
-    out[len(given) :] = 0.0
+    _clear(out, len(given))
     return fill(out[: len(given)], given)
+
+
+@njit(error_model="numpy")
+def _clear(out: np.ndarray, begin: int) -> None:
+    for k in range(begin, out.shape[0]):
+        for j in range(out.shape[1]):
+            out[k, j] = 0.0
 
 
 def _written(line: str, count: int) -> Callable[..., Any]:
     """A function that does the ``line`` for every entry of a tuple: those may be of different types."""
     text = f"def entries(out, given):\n    if out.shape[0] != {count}:\n        return False\n    good = True\n"
     text += "".join(f"    {line.format(k)}\n" for k in range(count)) + "    return good\n"
-    names: dict[str, Any] = {"fill": fill, "math": math}
+    names: dict[str, Any] = {"__name__": __name__, "fill": fill}
     exec(compile(text, "<klapper>", "exec"), names)
     made: Callable[..., Any] = names["entries"]
     return made

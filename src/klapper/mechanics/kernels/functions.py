@@ -45,7 +45,7 @@ def one_of(functions: tuple[Any, ...], arguments: int) -> Callable[..., Any]:
     for k in range(len(functions) - 1):
         text += f"    if kind == {k}:\n        return f{k}({names})\n"
     text += f"    return f{len(functions) - 1}({names})\n"
-    scope: dict[str, Any] = {f"f{k}": function for k, function in enumerate(functions)}
+    scope: dict[str, Any] = {"__name__": __name__} | {f"f{k}": function for k, function in enumerate(functions)}
     exec(compile(text, "<klapper>", "exec"), scope)
     made: Callable[..., Any] = scope["chosen"]
     return made

@@ -7,6 +7,7 @@ compared with Python's at the start and near it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +17,7 @@ from klapper.mechanics.compiled_form import CompiledForm, Tables
 from klapper.mechanics.contacts import Constraint, Contact, FrictionElement
 from klapper.mechanics.kernels import functions as kernels
 from klapper.mechanics.kernels.signatures import FUNCTION_TYPES
-from klapper.mechanics.user_functions import answered, compiled, inlined, part, require_same, user_function
+from klapper.mechanics.user_functions import answered, compiled, inlined, require_same, user_function
 from klapper.mechanics.user_signals import compile_signals
 
 if TYPE_CHECKING:
@@ -145,10 +146,10 @@ class _Form:
             laws.append(self.law(contact))
         self.note("ROWS", self.tables.integers(rows))
         self.note("LAWS", self.tables.numbers(laws))
-        value = part(kernels.value_of(values.inlined(kernels.no_number, 2)))
-        gradient = part(kernels.gradient_of(value, gradients.inlined(kernels.no_row, 3)))
+        value = inlined(kernels.value_of(values.inlined(kernels.no_number, 2)))
+        gradient = inlined(kernels.gradient_of(value, gradients.inlined(None, 3)))
         self.add("gaps", kernels.gaps_of(value), values.called("gaps"))
-        directions = kernels.directions_of(gradient, tangents.inlined(kernels.no_row, 3))
+        directions = kernels.directions_of(gradient, tangents.inlined(None, 3))
         self.add("directions", directions, _joined(gradients, tangents, otherwise="directions of contacts"))
 
     def constraints(self) -> None:
@@ -158,8 +159,8 @@ class _Form:
         values, gradients = _Chosen(kernels.number_of), _Chosen(kernels.row_of)
         rows = [self.value(each, "offset", "direction", values, gradients) for each in constraints]
         self.note("CONSTRAINTS", self.tables.integers(rows))
-        value = part(kernels.value_of(values.inlined(kernels.no_number, 2)))
-        gradient = part(kernels.gradient_of(value, gradients.inlined(kernels.no_row, 3)))
+        value = inlined(kernels.value_of(values.inlined(kernels.no_number, 2)))
+        gradient = inlined(kernels.gradient_of(value, gradients.inlined(None, 3)))
         self.add("residuals", kernels.residuals_of(value), values.called("constraints"))
         self.add("constraint_directions", kernels.constraint_directions_of(gradient), gradients.called("constraints"))
 
@@ -273,7 +274,8 @@ class _Asked:
 
     def _filled(self, kind: str, *arguments: Any, shapes: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
         out = [np.full(shape, np.nan) for shape in shapes]
-        getattr(self._form, kind)(self._form.index, self._form.data, *arguments, *out)
+        with suppress(Exception):  # what it would raise; what is not written stays nan
+            getattr(self._form, kind)(self._form.index, self._form.data, *arguments, *out)
         return out
 
     def force(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -290,10 +292,15 @@ class _Asked:
         return np.array(parts).reshape(2, self._n, self._n)
 
     def potential(self, q: np.ndarray) -> float:
-        return float(self._form.potential(self._form.index, self._form.data, q))
+        return self._number("potential", q)
 
     def damping(self, t: float, q: np.ndarray, v: np.ndarray) -> float:
-        return float(self._form.damping(self._form.index, self._form.data, t, q, v))
+        return self._number("damping", t, q, v)
+
+    def _number(self, kind: str, *arguments: Any) -> float:
+        with suppress(Exception):
+            return float(getattr(self._form, kind)(self._form.index, self._form.data, *arguments))
+        return np.nan
 
     def gap(self, which: np.ndarray, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         return self._filled("gaps", t, q, which, shapes=[(1,)])[0]

@@ -35,7 +35,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
 
 from klapper.mechanics.compiled_form import NotCompiled
-from klapper.mechanics.kernels.captured import Captured, WithCaptured, quietly
+from klapper.mechanics.kernels.captured import Captured, WithCaptured
 from klapper.mechanics.machine_code import MachineCode, quiet, without_machine_code
 
 _MODULES = (np, np.linalg, math, cmath, operator)
@@ -116,15 +116,15 @@ def compiled(function: Callable[..., Any], signature: Any, called: str) -> Any:
 
 def part(function: Callable[..., Any]) -> Any:
     """A numba function that compiled ones can call from their cells, with captured numbers as in :func:`compiled`."""
-    return _marked(
-        function,
-        _parts,
-        boundscheck=True,
-        error_model="numpy",
-        pipeline_class=WithCaptured,
-        no_cpython_wrapper=True,
-        no_cfunc_wrapper=True,
-    )
+    return _marked(function, _parts, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_options(function))
+
+
+def _options(function: Callable[..., Any]) -> dict[str, Any]:
+    return {
+        "error_model": "numpy",
+        "boundscheck": "captured" in function.__code__.co_varnames,  # has code of a user
+        "pipeline_class": WithCaptured,
+    }
 
 
 def inlined(function: Callable[..., Any]) -> Any:
@@ -160,8 +160,7 @@ def _compile(function: Callable[..., Any], signature: Any, key: str) -> Any:
     known = without_machine_code(key)
     if known is not None:
         return known
-    inside = part(function)
-    made = numba.njit(error_model="numpy")(_named(_guarded(inside, function, len(signature.args)), key))
+    made = numba.njit(**_options(function))(_named(function, key))
     made._cache = MachineCode(key)
     try:
         with quiet():
@@ -174,19 +173,10 @@ def _compile(function: Callable[..., Any], signature: Any, key: str) -> Any:
         reason = ""
         if not made.stats.cache_hits:
             compilations.append(function.__name__)
-            reason = _truncated(inside)
+            reason = _truncated(made)
         if not reason:
             return made
     return without_machine_code(key, reason)
-
-
-def _guarded(inside: Any, function: Callable[..., Any], arguments: int) -> Callable[..., Any]:
-    names = ", ".join(f"x{k}" for k in range(arguments))
-    text = f"def {function.__name__}({names}):\n    return quietly(inside, ({names},))\n"
-    scope: dict[str, Any] = {"__name__": __name__, "inside": inside, "quietly": quietly}
-    exec(compile(text, "<klapper>", "exec"), scope)
-    made: Callable[..., Any] = scope[function.__name__]
-    return made
 
 
 def _truncated(made: Any) -> str:

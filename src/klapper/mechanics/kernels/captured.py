@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from llvmlite.ir import Function, FunctionType, IRBuilder
 from numba import njit
-from numba.core import cgutils, ir, types
+from numba.core import ir, types
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import build_definitions
+from numba.core.lowering import Lower
 from numba.core.postproc import PostProcessor
+from numba.core.typed_passes import BaseNativeLowering, NativeLowering
 from numba.core.untyped_passes import InlineInlinables
 from numba.extending import intrinsic
 
@@ -47,27 +50,6 @@ def readonly(typing: Any, array: Any) -> Any:
     return array.copy(readonly=True)(array), generate
 
 
-@intrinsic
-def quietly(typing: Any, function: Any, arguments: Any) -> Any:
-    """A call that cannot raise: what it returns, or nan if it would raise; of a function that returns a float or nothing.
-
-    Pointers to functions do not pass exceptions on but print them; this leaves the message to the general code.
-    """
-    called = typing.resolve_function_type(function, arguments.types, {})
-
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        made = function.dispatcher.get_compile_result(called)
-        declared = context.declare_function(builder.module, made.fndesc)
-        context.active_code_library.add_linking_library(made.library)
-        parts = cgutils.unpack_tuple(builder, values[1], len(arguments.types))
-        status, value = context.call_conv.call_function(builder, declared, called.return_type, called.args, parts)
-        if called.return_type == types.none:
-            return context.get_dummy_value()
-        return builder.select(status.is_ok, value, context.get_constant(types.float64, math.nan))
-
-    return called.return_type(function, arguments), generate
-
-
 @njit
 def _array(data: np.ndarray, captured: int, place: int, shape: tuple[int, ...]) -> np.ndarray:
     size = 1
@@ -78,7 +60,10 @@ def _array(data: np.ndarray, captured: int, place: int, shape: tuple[int, ...]) 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class _LoadCaptured(FunctionPass):
-    """Puts a load from ``data[captured + place]`` where a :class:`Captured` is read."""
+    """Puts a load from ``data[captured + place]`` where a :class:`Captured` is read.
+
+    ``captured`` is the variable of that name in the innermost of the functions around, all of which are inlined here.
+    """
 
     _name = "load_captured"
 
@@ -105,29 +90,79 @@ class _LoadCaptured(FunctionPass):
 
 def _load(scope: Any, statement: Any, what: Captured) -> list[Any]:
     """Statements that do ``target = data[captured + place]``, or the same for an array."""
-    loc, made = statement.loc, []
+    loc = statement.loc
+    made: list[Any] = []
 
     def assigned(value: Any) -> Any:
         made.append(ir.Assign(value, scope.redefine("$captured", loc), loc))
         return made[-1].target
 
-    data, captured, place = scope.get("data"), scope.get("captured"), assigned(ir.Const(what.place, loc))
+    data, captured, place = scope.get("data"), _innermost(scope, statement), assigned(ir.Const(what.place, loc))
     if what.shape == ():
         at = assigned(ir.Expr.binop(operator.add, captured, place, loc))
         value = ir.Expr.getitem(data, at, loc)
     else:
-        function, shape = (assigned(ir.Global(name, value, loc)) for name, value in (("array", _array), ("shape", what.shape)))
+        function, shape = (
+            assigned(ir.Global(name, value, loc)) for name, value in (("array", _array), ("shape", what.shape))
+        )
         value = ir.Expr.call(function, [data, captured, place, shape], (), loc)
     made.append(ir.Assign(value, statement.target, loc))
     return made
 
 
+def _innermost(scope: Any, statement: Any) -> Any:
+    """Variables of inlined functions are called ``outer_v1_inner_v2_name``: the numbers are there only once."""
+    around = [
+        name
+        for name in scope.localvars._con
+        if (name == "captured" or name.endswith("_captured"))
+        and statement.target.name.startswith(name.removesuffix("captured"))
+    ]
+    return scope.get(max(around, key=len))
+
+
+class _QuietLower(Lower):  # type: ignore[misc]
+    """Pointers to compiled functions cannot raise; numba's print the error. Here the general code tells it."""
+
+    def create_cfunc_wrapper(self) -> None:
+        """Like numba's, but silent; a number that is returned is nan after an error."""
+        context, described = self.context, self.fndesc
+        module = context.create_module("cfunc_wrapper")
+        inside = Function(
+            module,
+            context.call_conv.get_function_type(described.restype, described.argtypes),
+            described.llvm_func_name,
+        )
+        arguments = [context.get_value_type(each) for each in described.argtypes]
+        outside = FunctionType(context.get_value_type(described.restype), arguments)
+        wrapper = Function(module, outside, described.llvm_cfunc_wrapper_name)
+        builder = IRBuilder(wrapper.append_basic_block("entry"))
+        status, value = context.call_conv.call_function(
+            builder, inside, described.restype, described.argtypes, wrapper.args, attrs=("noinline",)
+        )
+        if described.restype == types.float64:
+            value = builder.select(status.is_ok, value, context.get_constant(types.float64, math.nan))
+        builder.ret(value)
+        self.library.add_ir_module(module)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _QuietLowering(BaseNativeLowering):  # type: ignore[misc]
+    _name = "quiet_lowering"
+
+    @property
+    def lowering_class(self) -> Any:
+        return _QuietLower
+
+
 class WithCaptured(CompilerBase):  # type: ignore[misc]
-    """Numba's way from Python to machine code, with loads of captured numbers."""
+    """Numba's way from Python to machine code, with loads of captured numbers, and silent where it would raise."""
 
     def define_pipelines(self) -> list[Any]:
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(_LoadCaptured, InlineInlinables)
+        passes.passes = [
+            (_QuietLowering if each is NativeLowering else each, name) for each, name in passes.passes
+        ]
         passes.finalize()
         return [passes]
-

@@ -56,11 +56,6 @@ def no_number(kind: int, t: float, q: np.ndarray) -> float:
     return math.nan
 
 
-@njit(inline="always")
-def no_row(kind: int, t: float, q: np.ndarray, out: np.ndarray) -> bool:
-    return False
-
-
 def constant_mass(index: np.ndarray, data: np.ndarray, q: np.ndarray, out: np.ndarray) -> None:
     place = index[CONSTANT_MASS]
     for k in range(out.size):
@@ -166,37 +161,46 @@ def value_of(chosen: Any) -> Callable[..., float]:
     return value
 
 
-def gradient_of(value: Any, chosen: Any) -> Callable[..., float]:
-    """(row, t, q, out (n,)): the gradient of a gap or residual; returns its rate ∂/∂t."""
+def gradient_of(value: Any, chosen: Any = None) -> Callable[..., float]:
+    """(row, t, q, out (n,)): the gradient of a gap or residual; returns its rate ∂/∂t.
+
+    ``chosen`` (kind, t, q, out (n,)) are functions that give gradients; None if none is a function.
+    """
 
     def gradient(
         index: np.ndarray, data: np.ndarray, row: int, t: float, q: np.ndarray, out: np.ndarray
     ) -> float:
-        kind, captured, n = index[row + 2], index[row + 3], q.size
+        kind, captured, n = index[row + 2], index[row + 3], index[SIZE]
+        for j in range(n):
+            out[j] = data[captured + j] if kind == ARRAY else math.nan
         if index[row] == NONE:
             for j in range(n):
                 out[j] = 0.0
             return 0.0
-        if kind == ARRAY:
-            for j in range(n):
-                out[j] = data[captured + j]
-            if index[row] == AFFINE:
-                return data[index[row + 1] + 1]
-        elif kind >= FUNCTION:
-            for j in range(n):
-                out[j] = math.nan
-            chosen(kind, t, readonly(q), out)
-        else:
-            moved = q.copy()
-            for j in range(n):
-                d = _DIFFERENCE * max(abs(q[j]), 1.0)
+        if index[row] == AFFINE:
+            return data[index[row + 1] + 1]
+        if chosen is not None:
+            if kind >= FUNCTION:
+                chosen(kind, t, readonly(q), out)
+        moved = q.copy()
+        time, rate = t, 0.0
+        for s in range(-2, 2 * n if kind == DIFFERENCES else 0):  # t ahead and behind, then every coordinate
+            j = s // 2
+            d = _DIFFERENCE * max(abs(t if s < 0 else q[j]), 1.0)
+            if s % 2 == 1:
+                d = -d
+            if s < 0:
+                time = t + d
+            else:
+                time = t
                 moved[j] = q[j] + d
-                ahead = value(index, data, row, t, moved)
-                moved[j] = q[j] - d
-                out[j] = (ahead - value(index, data, row, t, moved)) / (2.0 * d)
+            now = value(index, data, row, time, moved)
+            if s < 0:
+                rate = now if d > 0.0 else (rate - now) / (-2.0 * d)
+            else:
+                out[j] = now if d > 0.0 else (out[j] - now) / (-2.0 * d)
                 moved[j] = q[j]
-        d = _DIFFERENCE * max(abs(t), 1.0)
-        return (value(index, data, row, t + d, q) - value(index, data, row, t - d, q)) / (2.0 * d)
+        return rate
 
     return gradient
 
@@ -214,7 +218,9 @@ def gaps_of(value: Any) -> Callable[..., None]:
     return gaps
 
 
-def directions_of(gradient: Any, chosen: Any) -> Callable[..., None]:
+def directions_of(gradient: Any, chosen: Any = None) -> Callable[..., None]:
+    """``chosen`` (kind, t, q, out (d, n)) are functions that give tangents; None if none is a function."""
+
     def directions(
         index: np.ndarray,
         data: np.ndarray,
@@ -225,32 +231,33 @@ def directions_of(gradient: Any, chosen: Any) -> Callable[..., None]:
         rows: np.ndarray,
         rates: np.ndarray,
     ) -> None:
-        n, d = q.size, rates.shape[1] - 1
+        n, d = index[SIZE], rates.shape[1] - 1
         for k in range(which.size):
             for r in range(1 + d):
                 rates[k, r] = 0.0
                 for j in range(n):
-                    rows[k, r, j] = math.nan
+                    columns[k, j] = j
+                    rows[k, r, j] = math.nan  # stays where a function raises
         for k in range(which.size):
-            for j in range(n):
-                columns[k, j] = j
-            if not 0 <= which[k] < index[CONTACTS]:
-                for r in range(1 + d):
-                    for j in range(n):
-                        rows[k, r, j] = 0.0
+            known = 0 <= which[k] < index[CONTACTS]
+            row = index[ROWS] + WIDTH * which[k] if known else 0
+            kind, captured = (index[row + 4], index[row + 5]) if known else (NONE, 0)
+            for r in range(d):
+                for j in range(n):
+                    rows[k, 1 + r, j] = data[captured + r * n + j] if kind == ARRAY else 0.0
+            if not known:
+                for j in range(n):
+                    rows[k, 0, j] = 0.0
                 continue
-            row = index[ROWS] + WIDTH * which[k]
-            rates[k, 0] = gradient(index, data, row, t, q, rows[k, 0])
-            kind, captured = index[row + 4], index[row + 5]
-            if kind >= FUNCTION:
-                if d > 0:
-                    chosen(kind, t, readonly(q), rows[k, 1:])
-            else:
-                for r in range(d):
-                    for j in range(n):
-                        rows[k, 1 + r, j] = data[captured + r * n + j] if kind == ARRAY else 0.0
             for r in range(index[row + 7]):
                 rates[k, 1 + r] = data[index[row + 6] + r]
+            rates[k, 0] = gradient(index, data, row, t, q, rows[k, 0])
+            if chosen is not None:
+                if kind >= FUNCTION:
+                    for r in range(d):
+                        for j in range(n):
+                            rows[k, 1 + r, j] = math.nan
+                    chosen(kind, t, readonly(q), rows[k, 1:])
 
     return directions
 

@@ -60,7 +60,9 @@ class _Form:
         self.constraints()
         signals = compile_signals(self.tables)
         if system.contacts.count:
-            self.add("laws", kernels.laws_of(signals.coefficient), "friction")
+            self.parts["laws"] = kernels.given_laws
+            if self.tables.friction_functions:
+                self.add("laws", kernels.laws_of(signals.coefficient), "friction")
         self.note("SIZE", n)
         self.note("CONTACTS", system.contacts.count)
         index, data = self.tables.packed()
@@ -109,7 +111,7 @@ class _Form:
             self.add("mass", kernels.mass_of(self.user(given.mass, "mass", 1, "MASS")), "mass")
         else:
             self.note("CONSTANT_MASS", self.tables.numbers(given.mass))
-            self.add("mass", kernels.constant_mass, "mass")
+            self.parts["mass"] = kernels.constant_mass
         force = self.user(given.force, "force", 3, "FORCE")
         self.add("force", kernels.force_of(force, kernels.FORCE), "force")
         if given.tangents is not None:
@@ -131,7 +133,11 @@ class _Form:
         contacts = self.system.contacts
         if not contacts.count:
             return
-        values, gradients, tangents = _Chosen(kernels.number_of), _Chosen(kernels.row_of), _Chosen(kernels.rows_of)
+        values, gradients, tangents = (
+            _Chosen(kernels.number_of),
+            _Chosen(kernels.row_of),
+            _Chosen(kernels.rows_of),
+        )
         rows, laws = [], []
         for contact in contacts.parts:
             rows.append(
@@ -146,11 +152,15 @@ class _Form:
             laws.append(self.law(contact))
         self.note("ROWS", self.tables.integers(rows))
         self.note("LAWS", self.tables.numbers(laws))
-        value = inlined(kernels.value_of(values.inlined(kernels.no_number, 2)))
-        gradient = inlined(kernels.gradient_of(value, gradients.inlined(None, 3)))
-        self.add("gaps", kernels.gaps_of(value), values.called("gaps"))
-        directions = kernels.directions_of(gradient, tangents.inlined(None, 3))
-        self.add("directions", directions, _joined(gradients, tangents, otherwise="directions of contacts"))
+        value, normal, tangent = values.inlined(2), gradients.inlined(3), tangents.inlined(3)
+        gradient = None if value is None else inlined(kernels.gradient_of(value))
+        self.parts["gaps"] = kernels.affine_gaps
+        self.parts["directions"] = kernels.given_directions
+        if value is not None:
+            self.add("gaps", kernels.gaps_of(value), _joined(values))
+        if value is not None or tangent is not None:
+            directions = kernels.directions_of(gradient, normal, tangent)
+            self.add("directions", directions, _joined(values, gradients, tangents))
 
     def constraints(self) -> None:
         constraints = self.system.constraint_parts
@@ -159,12 +169,17 @@ class _Form:
         values, gradients = _Chosen(kernels.number_of), _Chosen(kernels.row_of)
         rows = [self.value(each, "offset", "direction", values, gradients) for each in constraints]
         self.note("CONSTRAINTS", self.tables.integers(rows))
-        value = inlined(kernels.value_of(values.inlined(kernels.no_number, 2)))
-        gradient = inlined(kernels.gradient_of(value, gradients.inlined(None, 3)))
-        self.add("residuals", kernels.residuals_of(value), values.called("constraints"))
-        self.add("constraint_directions", kernels.constraint_directions_of(gradient), gradients.called("constraints"))
+        value, direction = values.inlined(2), gradients.inlined(3)
+        self.parts["residuals"] = kernels.affine_residuals
+        self.parts["constraint_directions"] = kernels.given_constraint_directions
+        if value is not None:
+            self.add("residuals", kernels.residuals_of(value), _joined(values))
+            directions = kernels.constraint_directions_of(inlined(kernels.gradient_of(value)), direction)
+            self.add("constraint_directions", directions, _joined(values, gradients))
 
-    def value(self, given: Any, name: str, gradient_name: str, values: _Chosen, gradients: _Chosen) -> list[int]:
+    def value(
+        self, given: Any, name: str, gradient_name: str, values: _Chosen, gradients: _Chosen
+    ) -> list[int]:
         """Kind and place of the gap or residual of a contact or constraint, then of its gradient."""
         if isinstance(given, FrictionElement):
             return [kernels.NONE, 0, kernels.ARRAY, 0]
@@ -191,7 +206,10 @@ class _Form:
         """Place of the given sliding velocity, and how many components it has."""
         if contact.tangents is None:
             return [0, 0]
-        return [self.tables.signal(contact.tangential_rate), int(np.prod(contact.tangential_rate.shape, dtype=int))]
+        return [
+            self.tables.signal(contact.tangential_rate),
+            int(np.prod(contact.tangential_rate.shape, dtype=int)),
+        ]
 
     @staticmethod
     def law(contact: Contact | FrictionElement) -> list[float]:
@@ -218,15 +236,13 @@ class _Chosen:
             self.names.append(called)
         return [kernels.FUNCTION + self._functions.index(made), tables.numbers(function.numbers)]
 
-    def inlined(self, none: Any, arguments: int) -> Any:
-        return inlined(kernels.one_of(tuple(self._functions), arguments)) if self._functions else none
-
-    def called(self, otherwise: str) -> str:
-        return _joined(self, otherwise=otherwise)
+    def inlined(self, arguments: int) -> Any:
+        """(kind, …): the function of that kind; None if there is none."""
+        return inlined(kernels.one_of(tuple(self._functions), arguments)) if self._functions else None
 
 
-def _joined(*chosen: _Chosen, otherwise: str) -> str:
-    return " or ".join(name for each in chosen for name in each.names) or otherwise
+def _joined(*chosen: _Chosen) -> str:
+    return " or ".join(name for each in chosen for name in each.names)
 
 
 def _compare(system: FunctionSystem, given: Given, form: CompiledForm) -> None:
@@ -236,7 +252,9 @@ def _compare(system: FunctionSystem, given: Given, form: CompiledForm) -> None:
     if callable(given.mass):
         asked.append(("mass", lambda t, q, v: at.mass(q), lambda t, q, v: system.mass(q)))
     if given.tangents is not None:
-        asked.append(("tangents", at.tangents, lambda t, q, v: np.array(given.tangents(t, q, v)[:2], dtype=float)))
+        asked.append(
+            ("tangents", at.tangents, lambda t, q, v: np.array(given.tangents(t, q, v)[:2], dtype=float))
+        )
     elif callable(given.stiff):
         asked.append(("stiff", at.stiff, given.stiff))
     if given.potential is not None:
@@ -248,16 +266,30 @@ def _compare(system: FunctionSystem, given: Given, form: CompiledForm) -> None:
         if isinstance(contact, Contact) and not contact.affine:
             asked.append((f"gap of {contact.called}", partial(at.gap, which), partial(_gap, system, which)))
             if callable(contact.normal):
-                asked.append((f"normal of {contact.called}", partial(at.normal, which), _ignoring_speed(contact.normal)))
+                asked.append(
+                    (
+                        f"normal of {contact.called}",
+                        partial(at.normal, which),
+                        _ignoring_speed(contact.normal),
+                    )
+                )
         if callable(contact.tangents):
             tangents = partial(_tangents, system, contact.tangents)
             asked.append((f"tangents of {contact.called}", partial(at.tangential, which), tangents))
     for k, constraint in enumerate(system.constraint_parts):
         if not constraint.affine:
-            asked.append((f"offset of {constraint.called}", partial(at.residual, k), _ignoring_speed(constraint.offset)))
+            asked.append(
+                (
+                    f"offset of {constraint.called}",
+                    partial(at.residual, k),
+                    _ignoring_speed(constraint.offset),
+                )
+            )
             if callable(constraint.direction):
                 direction = _ignoring_speed(constraint.direction)
-                asked.append((f"direction of {constraint.called}", partial(at.constraint_direction, k), direction))
+                asked.append(
+                    (f"direction of {constraint.called}", partial(at.constraint_direction, k), direction)
+                )
     states = list(_states(system))
     for called, compiled_function, general in asked:
         answers = [(answered(general, *_copies(state)), state) for state in states]
@@ -322,7 +354,9 @@ class _Asked:
     def constraint_direction(self, k: int, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         p = self._form.constraints
         columns = np.zeros((p, self._n), dtype=np.int64)
-        rows: np.ndarray = self._filled("constraint_directions", t, q, columns, shapes=[(p, self._n), (p,)])[0][k]
+        rows: np.ndarray = self._filled("constraint_directions", t, q, columns, shapes=[(p, self._n), (p,)])[
+            0
+        ][k]
         return rows
 
 

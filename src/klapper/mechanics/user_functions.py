@@ -87,7 +87,9 @@ def user_function(given: Any, called: str, arguments: int) -> UserFunction:
     return user_functions([(given, called, arguments)])[0]
 
 
-def user_functions(given: Sequence[tuple[Any, str, int]], numbers: Sequence[float] = ()) -> list[UserFunction]:
+def user_functions(
+    given: Sequence[tuple[Any, str, int]], numbers: Sequence[float] = ()
+) -> list[UserFunction]:
     """Functions that read captured numbers from one place, after the given ``numbers``."""
     rebuilt, made = _Rebuilt(numbers), []
     for function, called, arguments in given:
@@ -203,12 +205,20 @@ def _reason(error: Exception) -> str:
     for code in ("[1m", "[0m", "[31m", "[34m", "[35m", "[36m", "[37m", "[22m", "[39m"):
         text = text.replace(code, "")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if any("readonly" in line and ("setitem" in line or "inplace" in line or "iadd" in line) for line in lines) or (
-        "Cannot modify readonly array" in text
-    ):
+    if any(
+        "readonly" in line and ("setitem" in line or "inplace" in line or "iadd" in line) for line in lines
+    ) or ("Cannot modify readonly array" in text):
         return "it changes an argument or a captured array in place"
-    marks = ("Unknown attribute", "No implementation of function", "Use of unsupported", "Cannot unify", "Unsupported")
-    telling = next((line for mark in marks for line in lines if mark in line), lines[1] if len(lines) > 1 else "")
+    marks = (
+        "Unknown attribute",
+        "No implementation of function",
+        "Use of unsupported",
+        "Cannot unify",
+        "Unsupported",
+    )
+    telling = next(
+        (line for mark in marks for line in lines if mark in line), lines[1] if len(lines) > 1 else ""
+    )
     signature = next((line[4:] for line in lines if line.startswith(">>> ")), "")
     if "No implementation of function" in telling and signature:
         telling = f"there is no {signature}"
@@ -264,7 +274,10 @@ class _Rebuilt:
             only_named = signature.parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
             call.append(f"{name}={word}" if only_named else word)
         names = ", ".join(each.name for each in open_)
-        exec(compile(f"def called({names}):\n    return function({', '.join(call)})\n", "<klapper>", "exec"), scope)
+        exec(
+            compile(f"def called({names}):\n    return function({', '.join(call)})\n", "<klapper>", "exec"),
+            scope,
+        )
         made: Callable[..., Any] = scope["called"]
         return made
 
@@ -317,7 +330,9 @@ class _Rebuilt:
         if isinstance(value, types.ModuleType):
             if any(value is module for module in _MODULES):
                 return value
-            raise NotCompiled(f"it reads the module '{name}', whose values may change; only numpy and math are known")
+            raise NotCompiled(
+                f"it reads the module '{name}', whose values may change; only numpy and math are known"
+            )
         if isinstance(value, Dispatcher | types.FunctionType) and not _is_numpy(value):
             plain = self._plain(value)
             if plain.__defaults__ or plain.__kwdefaults__:
@@ -327,12 +342,16 @@ class _Rebuilt:
             return value
         if isinstance(value, list | dict | set | bytearray):
             kind = type(value).__name__
-            raise NotCompiled(f"it reads '{name}', a {kind}, which may change; a tuple or an array can be compiled")
+            raise NotCompiled(
+                f"it reads '{name}', a {kind}, which may change; a tuple or an array can be compiled"
+            )
         raise NotCompiled(f"it reads '{name}' of the class '{type(value).__name__}', which may change")
 
     def _array(self, value: np.ndarray, name: str) -> Any:
         if type(value) is not np.ndarray or value.dtype.kind not in "biufc":
-            raise NotCompiled(f"it reads '{name}', an array of {value.dtype} of the class '{type(value).__name__}'")
+            raise NotCompiled(
+                f"it reads '{name}', an array of {value.dtype} of the class '{type(value).__name__}'"
+            )
         if value.dtype == np.float64:
             return self._number(value)
         frozen = value.copy()
@@ -408,7 +427,9 @@ def _told(value: Any) -> Iterator[str]:
         if known is None and not _is_own(value.py_func):
             known = digest(value.py_func)
         yield f"compiled {value.py_func.__module__}.{value.py_func.__qualname__} {known}"
-    elif isinstance(value, types.FunctionType) and (_is_numpy(value) or _is_own(value) and not value.__closure__):
+    elif isinstance(value, types.FunctionType) and (
+        _is_numpy(value) or _is_own(value) and not value.__closure__
+    ):
         yield f"function {value.__module__}.{value.__qualname__}"
         if _is_own(value):
             yield from _told(value.__code__)

@@ -17,10 +17,27 @@ import numpy as np
 from klapper.mechanics.compiled_form import OWN_FRICTION, Tables
 from klapper.mechanics.kernels import given
 from klapper.mechanics.kernels.functions import one_of
-from klapper.mechanics.kernels.own_signals import COEFFICIENTS, bring_of, coefficient_of, coefficients_of, difference_of, friction_of, motion_of, signal_of
+from klapper.mechanics.kernels.own_signals import (
+    COEFFICIENTS,
+    bring_of,
+    coefficient_of,
+    coefficients_of,
+    difference_of,
+    friction_of,
+    motion_of,
+    signal_of,
+)
 from klapper.mechanics.kernels.signatures import BRING
 from klapper.mechanics.signals import Constant, FunctionOfTime
-from klapper.mechanics.user_functions import compiled, inlined, part, answered, require_same, user_function, user_functions
+from klapper.mechanics.user_functions import (
+    compiled,
+    inlined,
+    part,
+    answered,
+    require_same,
+    user_function,
+    user_functions,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +144,11 @@ def _compare(tables: Tables, own: OwnSignals) -> None:
             at(index, data, law, speeds, out)
             general = [answered(function, float(speed)) for speed in speeds]
             known = [k for k, each in enumerate(general) if each is not None]
-            require_same([out[known]], [np.array([general[k] for k in known])], f"the friction function '{_name(function)}'")
+            require_same(
+                [out[known]],
+                [np.array([general[k] for k in known])],
+                f"the friction function '{_name(function)}'",
+            )
 
 
 def _name(function: Any) -> str:

@@ -138,7 +138,9 @@ def _clear(out: np.ndarray, begin: int) -> None:
 
 def _written(line: str, count: int) -> Callable[..., Any]:
     """A function that does the ``line`` for every entry of a tuple: those may be of different types."""
-    text = f"def entries(out, given):\n    if out.shape[0] != {count}:\n        return False\n    good = True\n"
+    text = (
+        f"def entries(out, given):\n    if out.shape[0] != {count}:\n        return False\n    good = True\n"
+    )
     text += "".join(f"    {line.format(k)}\n" for k in range(count)) + "    return good\n"
     names: dict[str, Any] = {"__name__": __name__, "fill": fill}
     exec(compile(text, "<klapper>", "exec"), names)

@@ -97,13 +97,18 @@ def _load(scope: Any, statement: Any, what: Captured) -> list[Any]:
         made.append(ir.Assign(value, scope.redefine("$captured", loc), loc))
         return made[-1].target
 
-    data, captured, place = scope.get("data"), _innermost(scope, statement), assigned(ir.Const(what.place, loc))
+    data, captured, place = (
+        scope.get("data"),
+        _innermost(scope, statement),
+        assigned(ir.Const(what.place, loc)),
+    )
     if what.shape == ():
         at = assigned(ir.Expr.binop(operator.add, captured, place, loc))
         value = ir.Expr.getitem(data, at, loc)
     else:
         function, shape = (
-            assigned(ir.Global(name, value, loc)) for name, value in (("array", _array), ("shape", what.shape))
+            assigned(ir.Global(name, value, loc))
+            for name, value in (("array", _array), ("shape", what.shape))
         )
         value = ir.Expr.call(function, [data, captured, place, shape], (), loc)
     made.append(ir.Assign(value, statement.target, loc))

@@ -19,6 +19,8 @@ from numba import njit
 from klapper.mechanics.compiled_form import Tables
 from klapper.mechanics.kernels.answers import as_number, fill, fill_rows
 from klapper.mechanics.kernels.captured import readonly
+from klapper.mechanics.kernels.given import coefficient
+from klapper.mechanics.kernels.signatures import form_function
 
 NONE, AFFINE, FUNCTION = -2, -1, 0
 """Kinds of values: no gap; affine in q; function 0, 1, …"""
@@ -35,6 +37,8 @@ WIDTH = 10
 """
 CONSTRAINT_WIDTH = 4
 
+_library = njit(cache=True, error_model="numpy")
+"""What is the same for all models is compiled once, and called by what is compiled for a model."""
 _DIFFERENCE = 6.0e-6  # as everywhere: the cube root of the rounding unit
 
 
@@ -45,17 +49,15 @@ def one_of(functions: tuple[Any, ...], arguments: int) -> Callable[..., Any]:
     for k in range(len(functions) - 1):
         text += f"    if kind == {k}:\n        return f{k}({names})\n"
     text += f"    return f{len(functions) - 1}({names})\n"
-    scope: dict[str, Any] = {"__name__": __name__} | {f"f{k}": function for k, function in enumerate(functions)}
+    scope: dict[str, Any] = {"__name__": __name__} | {
+        f"f{k}": function for k, function in enumerate(functions)
+    }
     exec(compile(text, "<klapper>", "exec"), scope)
     made: Callable[..., Any] = scope["chosen"]
     return made
 
 
-@njit(inline="always")
-def no_number(kind: int, t: float, q: np.ndarray) -> float:
-    return math.nan
-
-
+@form_function("mass")
 def constant_mass(index: np.ndarray, data: np.ndarray, q: np.ndarray, out: np.ndarray) -> None:
     place = index[CONSTANT_MASS]
     for k in range(out.size):
@@ -144,82 +146,194 @@ def rows_of(function: Any) -> Callable[..., bool]:
     return rows
 
 
-def value_of(chosen: Any) -> Callable[..., float]:
-    """(row, t, q): the gap or residual of a row of a table."""
+@_library
+def contact_row(index: np.ndarray, contact: int) -> int:
+    """Where the row of a contact is in ``index``; −1 for numbers that stand for no contact."""
+    return index[ROWS] + WIDTH * contact if 0 <= contact < index[CONTACTS] else -1
 
-    def value(index: np.ndarray, data: np.ndarray, row: int, t: float, q: np.ndarray) -> float:
-        kind, captured = index[row], index[row + 1]
-        if kind >= FUNCTION:
-            return chosen(kind, t, readonly(q))
-        if kind == NONE:
-            return math.nan
-        place, total = index[row + 3], data[captured]
+
+@_library
+def constraint_row(index: np.ndarray, constraint: int) -> int:
+    return index[CONSTRAINTS] + CONSTRAINT_WIDTH * constraint
+
+
+@_library
+def affine_value(index: np.ndarray, data: np.ndarray, row: int, q: np.ndarray) -> float:
+    """gradient · q + signal; nan for all others."""
+    if row < 0 or index[row] != AFFINE:
+        return math.nan
+    total, place = 0.0, index[row + 3]
+    for j in range(q.size):
+        total += data[place + j] * q[j]
+    return total + data[index[row + 1]]
+
+
+@_library
+def given_gradient(index: np.ndarray, data: np.ndarray, row: int, out: np.ndarray) -> float:
+    """The gradient (n,) if it is an array, else nan; returns the rate of an affine value, else nan."""
+    kind, place = index[row + 2], index[row + 3]
+    for j in range(out.size):
+        out[j] = data[place + j] if kind == ARRAY else math.nan
+    return data[index[row + 1] + 1] if index[row] == AFFINE else math.nan
+
+
+@_library
+def differences(index: np.ndarray, row: int) -> int:
+    """How many values the derivatives of a gap or residual take: none, those over t, or those over t and q."""
+    if row < 0 or index[row] < FUNCTION:
+        return 0
+    return 2 + 2 * index[SIZE] if index[row + 2] == DIFFERENCES else 2
+
+
+@_library
+def shifted(step: int, t: float, q: np.ndarray, moved: np.ndarray) -> float:
+    """Time and position of a value: t ahead and behind, then every coordinate; the position goes into ``moved``."""
+    for j in range(q.size):
+        moved[j] = q[j]
+    d = spacing(step, t, q)
+    if step % 2 == 1:
+        d = -d
+    if step < 2:
+        return t + d
+    moved[step // 2 - 1] += d
+    return t
+
+
+@_library
+def spacing(step: int, t: float, q: np.ndarray) -> float:
+    return _DIFFERENCE * max(abs(t if step < 2 else q[step // 2 - 1]), 1.0)
+
+
+@_library
+def contact_gradient(rows: np.ndarray, k: int) -> np.ndarray:
+    return rows[k, 0]
+
+
+@_library
+def contact_tangents(rows: np.ndarray, k: int) -> np.ndarray:
+    """The rows (d, n) of the tangents, all nan."""
+    rows[k, 1:] = math.nan
+    return rows[k, 1:]
+
+
+@_library
+def constraint_gradient(rows: np.ndarray, k: int) -> np.ndarray:
+    return rows[k]
+
+
+@form_function("gaps")
+def affine_gaps(
+    index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, which: np.ndarray, out: np.ndarray
+) -> None:
+    for k in range(which.size):
+        out[k] = affine_value(index, data, contact_row(index, which[k]), q)
+
+
+@form_function("directions")
+def given_directions(
+    index: np.ndarray,
+    data: np.ndarray,
+    t: float,
+    q: np.ndarray,
+    which: np.ndarray,
+    columns: np.ndarray,
+    rows: np.ndarray,
+    rates: np.ndarray,
+) -> None:
+    """All that is given by arrays and signals; normals and rates of other gaps are nan."""
+    n, d = q.size, rates.shape[1] - 1
+    for k in range(which.size):
+        row = contact_row(index, which[k])
+        for j in range(n):
+            columns[k, j] = j
+        for r in range(1 + d):
+            rates[k, r] = 0.0
+            for j in range(n):
+                rows[k, r, j] = 0.0
+        if row < 0:
+            continue
+        if index[row] != NONE:
+            rates[k, 0] = given_gradient(index, data, row, rows[k, 0])
+        for r in range(d if index[row + 4] == ARRAY else 0):
+            for j in range(n):
+                rows[k, 1 + r, j] = data[index[row + 5] + r * n + j]
+        for r in range(index[row + 7]):
+            rates[k, 1 + r] = data[index[row + 6] + r]
+
+
+@form_function("residuals")
+def affine_residuals(index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, out: np.ndarray) -> None:
+    for k in range(out.size):
+        out[k] = affine_value(index, data, constraint_row(index, k), q)
+
+
+@form_function("constraint_directions")
+def given_constraint_directions(
+    index: np.ndarray,
+    data: np.ndarray,
+    t: float,
+    q: np.ndarray,
+    columns: np.ndarray,
+    rows: np.ndarray,
+    rates: np.ndarray,
+) -> None:
+    for k in range(rates.size):
         for j in range(q.size):
-            total += data[place + j] * q[j]
-        return total
-
-    return value
+            columns[k, j] = j
+        rates[k] = given_gradient(index, data, constraint_row(index, k), rows[k])
 
 
-def gradient_of(value: Any, chosen: Any = None) -> Callable[..., float]:
-    """(row, t, q, out (n,)): the gradient of a gap or residual; returns its rate ∂/∂t.
+def gaps_of(value: Any) -> Callable[..., None]:
+    """``value`` (kind, t, q) are the gaps that are functions."""
 
-    ``chosen`` (kind, t, q, out (n,)) are functions that give gradients; None if none is a function.
-    """
+    def gaps(
+        index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, which: np.ndarray, out: np.ndarray
+    ) -> None:
+        affine_gaps(index, data, t, q, which, out)
+        for k in range(which.size):
+            row = contact_row(index, which[k])
+            if differences(index, row) > 0:
+                captured = index[row + 1]  # noqa: F841
+                out[k] = value(index[row], t, readonly(q))
+
+    return gaps
+
+
+def residuals_of(value: Any) -> Callable[..., None]:
+    def residuals(index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, out: np.ndarray) -> None:
+        affine_residuals(index, data, t, q, out)
+        for k in range(out.size):
+            row = constraint_row(index, k)
+            if differences(index, row) > 0:
+                captured = index[row + 1]  # noqa: F841
+                out[k] = value(index[row], t, readonly(q))
+
+    return residuals
+
+
+def gradient_of(value: Any) -> Callable[..., float]:
+    """(row, t, q, out (n,)): the gradient of a gap or residual if it is of differences; returns its rate ∂/∂t."""
 
     def gradient(
         index: np.ndarray, data: np.ndarray, row: int, t: float, q: np.ndarray, out: np.ndarray
     ) -> float:
-        kind, captured, n = index[row + 2], index[row + 3], index[SIZE]
-        for j in range(n):
-            out[j] = data[captured + j] if kind == ARRAY else math.nan
-        if index[row] == NONE:
-            for j in range(n):
-                out[j] = 0.0
-            return 0.0
-        if index[row] == AFFINE:
-            return data[index[row + 1] + 1]
-        if chosen is not None:
-            if kind >= FUNCTION:
-                chosen(kind, t, readonly(q), out)
-        moved = q.copy()
-        time, rate = t, 0.0
-        for s in range(-2, 2 * n if kind == DIFFERENCES else 0):  # t ahead and behind, then every coordinate
-            j = s // 2
-            d = _DIFFERENCE * max(abs(t if s < 0 else q[j]), 1.0)
-            if s % 2 == 1:
-                d = -d
-            if s < 0:
-                time = t + d
+        captured = index[row + 1]  # noqa: F841
+        moved, ahead, rate = np.empty(q.size), 0.0, math.nan
+        for step in range(differences(index, row)):
+            now = value(index[row], shifted(step, t, q, moved), readonly(moved))
+            if step % 2 == 0:
+                ahead = now
+            elif step == 1:
+                rate = (ahead - now) / (2.0 * spacing(step, t, q))
             else:
-                time = t
-                moved[j] = q[j] + d
-            now = value(index, data, row, time, moved)
-            if s < 0:
-                rate = now if d > 0.0 else (rate - now) / (-2.0 * d)
-            else:
-                out[j] = now if d > 0.0 else (out[j] - now) / (-2.0 * d)
-                moved[j] = q[j]
+                out[step // 2 - 1] = (ahead - now) / (2.0 * spacing(step, t, q))
         return rate
 
     return gradient
 
 
-def gaps_of(value: Any) -> Callable[..., None]:
-    def gaps(
-        index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, which: np.ndarray, out: np.ndarray
-    ) -> None:
-        for k in range(which.size):
-            out[k] = math.nan
-        for k in range(which.size):
-            if 0 <= which[k] < index[CONTACTS]:
-                out[k] = value(index, data, index[ROWS] + WIDTH * which[k], t, q)
-
-    return gaps
-
-
-def directions_of(gradient: Any, chosen: Any = None) -> Callable[..., None]:
-    """``chosen`` (kind, t, q, out (d, n)) are functions that give tangents; None if none is a function."""
+def directions_of(gradient: Any, normal: Any, tangents: Any) -> Callable[..., None]:
+    """``gradient`` as above or None; ``normal`` (kind, t, q, out (n,)) and ``tangents`` (…, out (d, n)), or None."""
 
     def directions(
         index: np.ndarray,
@@ -231,72 +345,27 @@ def directions_of(gradient: Any, chosen: Any = None) -> Callable[..., None]:
         rows: np.ndarray,
         rates: np.ndarray,
     ) -> None:
-        n, d = index[SIZE], rates.shape[1] - 1
+        given_directions(index, data, t, q, which, columns, rows, rates)
         for k in range(which.size):
-            for r in range(1 + d):
-                rates[k, r] = 0.0
-                for j in range(n):
-                    columns[k, j] = j
-                    rows[k, r, j] = math.nan  # stays where a function raises
-        for k in range(which.size):
-            known = 0 <= which[k] < index[CONTACTS]
-            row = index[ROWS] + WIDTH * which[k] if known else 0
-            kind, captured = (index[row + 4], index[row + 5]) if known else (NONE, 0)
-            for r in range(d):
-                for j in range(n):
-                    rows[k, 1 + r, j] = data[captured + r * n + j] if kind == ARRAY else 0.0
-            if not known:
-                for j in range(n):
-                    rows[k, 0, j] = 0.0
+            row = contact_row(index, which[k])
+            if row < 0:
                 continue
-            for r in range(index[row + 7]):
-                rates[k, 1 + r] = data[index[row + 6] + r]
-            rates[k, 0] = gradient(index, data, row, t, q, rows[k, 0])
-            if chosen is not None:
-                if kind >= FUNCTION:
-                    for r in range(d):
-                        for j in range(n):
-                            rows[k, 1 + r, j] = math.nan
-                    chosen(kind, t, readonly(q), rows[k, 1:])
+            if gradient is not None:
+                if index[row] >= FUNCTION:
+                    rates[k, 0] = gradient(index, data, row, t, q, contact_gradient(rows, k))
+            if normal is not None:
+                if index[row + 2] >= FUNCTION:
+                    captured = index[row + 3]
+                    normal(index[row + 2], t, readonly(q), contact_gradient(rows, k))
+            if tangents is not None:
+                if index[row + 4] >= FUNCTION:
+                    captured = index[row + 5]  # noqa: F841
+                    tangents(index[row + 4], t, readonly(q), contact_tangents(rows, k))
 
     return directions
 
 
-def laws_of(coefficient: Any) -> Callable[..., None]:
-    def laws(
-        index: np.ndarray, data: np.ndarray, which: np.ndarray, speed: np.ndarray, out: np.ndarray
-    ) -> None:
-        for k in range(which.size):
-            for r in range(5):
-                out[k, r] = 0.0
-            out[k, 4] = 1.0
-        for k in range(which.size):
-            if not 0 <= which[k] < index[CONTACTS]:
-                continue
-            row, place = index[ROWS] + WIDTH * which[k], index[LAWS] + 3 * which[k]
-            out[k, 0] = float(index[row + 8])
-            out[k, 1] = data[place]
-            out[k, 2] = math.nan
-            out[k, 3] = data[place + 1]
-            out[k, 4] = data[place + 2]
-            law = index[row + 9]
-            mu = 0.0 if law < 0 else coefficient(index, data, law, speed[k])
-            out[k, 2] = mu if mu >= 0.0 else math.nan
-
-    return laws
-
-
-def residuals_of(value: Any) -> Callable[..., None]:
-    def residuals(index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, out: np.ndarray) -> None:
-        for k in range(out.size):
-            out[k] = math.nan
-        for k in range(out.size):
-            out[k] = value(index, data, index[CONSTRAINTS] + CONSTRAINT_WIDTH * k, t, q)
-
-    return residuals
-
-
-def constraint_directions_of(gradient: Any) -> Callable[..., None]:
+def constraint_directions_of(gradient: Any, direction: Any) -> Callable[..., None]:
     def constraint_directions(
         index: np.ndarray,
         data: np.ndarray,
@@ -306,11 +375,59 @@ def constraint_directions_of(gradient: Any) -> Callable[..., None]:
         rows: np.ndarray,
         rates: np.ndarray,
     ) -> None:
+        given_constraint_directions(index, data, t, q, columns, rows, rates)
         for k in range(rates.size):
-            for j in range(q.size):
-                columns[k, j] = j
-                rows[k, j] = math.nan
-        for k in range(rates.size):
-            rates[k] = gradient(index, data, index[CONSTRAINTS] + CONSTRAINT_WIDTH * k, t, q, rows[k])
+            row = constraint_row(index, k)
+            if index[row] >= FUNCTION:
+                rates[k] = gradient(index, data, row, t, q, constraint_gradient(rows, k))
+            if direction is not None:
+                if index[row + 2] >= FUNCTION:
+                    captured = index[row + 3]  # noqa: F841
+                    direction(index[row + 2], t, readonly(q), constraint_gradient(rows, k))
 
     return constraint_directions
+
+
+@form_function("laws")
+def given_laws(
+    index: np.ndarray, data: np.ndarray, which: np.ndarray, speed: np.ndarray, out: np.ndarray
+) -> None:
+    """The laws where no friction is a function of the user's."""
+    for k in range(which.size):
+        law = given_law(index, data, which[k], out, k)
+        if law >= 0:
+            out[k, 2] = coefficient(index, data, law, speed[k])
+
+
+def laws_of(own: Any) -> Callable[..., None]:
+    """``own`` (index, data, law, speed) → μ, as of :class:`klapper.mechanics.user_signals.OwnSignals`."""
+
+    def laws(
+        index: np.ndarray, data: np.ndarray, which: np.ndarray, speed: np.ndarray, out: np.ndarray
+    ) -> None:
+        for k in range(which.size):
+            law = given_law(index, data, which[k], out, k)
+            if law >= 0:
+                mu = own(index, data, law, speed[k])
+                if mu >= 0.0:
+                    out[k, 2] = mu
+
+    return laws
+
+
+@_library
+def given_law(index: np.ndarray, data: np.ndarray, contact: int, out: np.ndarray, k: int) -> int:
+    """Row k of the laws without μ, which is nan; returns the number of the friction law, −1 if there is none."""
+    row, place = contact_row(index, contact), index[LAWS] + 3 * contact
+    for r in range(4):
+        out[k, r] = 0.0
+    out[k, 4] = 1.0
+    if row < 0:
+        return -1
+    law = index[row + 9]
+    out[k, 0] = float(index[row + 8])
+    out[k, 1] = data[place]
+    out[k, 2] = 0.0 if law < 0 else math.nan
+    out[k, 3] = data[place + 1]
+    out[k, 4] = data[place + 2]
+    return law

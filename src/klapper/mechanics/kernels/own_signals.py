@@ -104,7 +104,9 @@ def coefficient_of(chosen: Any) -> Callable[..., float]:
 def coefficients_of(coefficient: Any) -> Callable[..., None]:
     """μ at several speeds."""
 
-    def coefficients(index: np.ndarray, data: np.ndarray, law: int, speeds: np.ndarray, out: np.ndarray) -> None:
+    def coefficients(
+        index: np.ndarray, data: np.ndarray, law: int, speeds: np.ndarray, out: np.ndarray
+    ) -> None:
         for k in range(out.size):
             out[k] = math.nan
         for k in range(out.size):

@@ -46,12 +46,12 @@ class RelativeAngles:
         self.bodies = np.array([[pair.a, pair.b] for pair in pairs], dtype=int).reshape(-1, 2)
         self.axis = np.array([pair.axis for pair in pairs], dtype=float).reshape(-1, 3)
         a, b = placed.turn[self.bodies[:, 0]], placed.turn[self.bodies[:, 1]]
-        self._reference = a - b if layout.dimension == 2 else rotations.product(rotations.conjugate(b), a)
+        self.reference = a - b if layout.dimension == 2 else rotations.product(rotations.conjugate(b), a)
 
     def values(self, poses: Poses) -> np.ndarray:
         """α (k,) [rad]."""
         if self.layout.dimension == 2:
-            return poses.turn[self.bodies[:, 0]] - poses.turn[self.bodies[:, 1]] - self._reference
+            return poses.turn[self.bodies[:, 0]] - poses.turn[self.bodies[:, 1]] - self.reference
         twist = self._twist(poses)
         return 2.0 * np.arctan2(twist.s, twist.w)
 
@@ -61,6 +61,17 @@ class RelativeAngles:
         if self.layout.dimension == 3:
             moment = rotations.turn(poses.rotation[self.bodies[:, 1]], self._twist(poses).direction)
         return self.layout.join(poses, self.bodies, np.zeros_like(moment), moment, moment)
+
+    def curvature(self, poses: Poses, v: np.ndarray) -> np.ndarray:
+        """α̈ (k,) along the motion with v held: (ṅ + ω_b × n) · (ω_a − ω_b) in b's axes; zero in the plane."""
+        if self.layout.dimension == 2:
+            return np.zeros(self.count)
+        twist, spin = self._twist(poses), self.layout.motions(poses, v)[1][self.bodies]
+        rotation_b = poses.rotation[self.bodies[:, 1]]
+        relative = rotations.turn_back(rotation_b, spin[:, 0] - spin[:, 1])
+        own = rotations.turn_back(rotation_b, spin[:, 1])
+        change = rotations.turn(self._change_of_direction(twist), relative) + cross(own, twist.direction)
+        return dot(change, relative)
 
     def turning(self, poses: Poses) -> np.ndarray:
         """∂/∂q of those directions (k, 12, 12); zero in the plane."""
@@ -81,7 +92,7 @@ class RelativeAngles:
     def _twist(self, poses: Poses) -> _Twist:
         a, b = poses.turn[self.bodies[:, 0]], poses.turn[self.bodies[:, 1]]
         relative = rotations.product(rotations.conjugate(b), a)
-        relative = rotations.product(relative, rotations.conjugate(self._reference))
+        relative = rotations.product(relative, rotations.conjugate(self.reference))
         relative = np.where(relative[:, :1] < 0.0, -1.0, 1.0) * rotations.normalised(relative)
         w, r = relative[:, 0], relative[:, 1:]
         s = dot(r, self.axis)

@@ -34,6 +34,10 @@ class PointRow:
     direction: np.ndarray
     turns: bool
 
+    @property
+    def bodies(self) -> tuple[int, int]:
+        return self.a.body, self.b.body
+
 
 @dataclass(frozen=True, eq=False)
 class DistanceRow:
@@ -43,6 +47,10 @@ class DistanceRow:
     a: Point
     b: Point
     length: float
+
+    @property
+    def bodies(self) -> tuple[int, int]:
+        return self.a.body, self.b.body
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +63,10 @@ class AxisRow:
     axis_a: np.ndarray
     axis_b: np.ndarray
 
+    @property
+    def bodies(self) -> tuple[int, int]:
+        return self.a, self.b
+
 
 @dataclass(frozen=True, eq=False)
 class AngleRow:
@@ -63,6 +75,10 @@ class AngleRow:
     name: str
     pair: BodyPair
     motion: Signal | None = None
+
+    @property
+    def bodies(self) -> tuple[int, int]:
+        return self.pair.a, self.pair.b
 
 
 Row = PointRow | DistanceRow | AxisRow | AngleRow
@@ -73,18 +89,21 @@ class _Rows(Protocol):
 
     def directions(self, t: float, poses: Poses) -> tuple[Wrenches, np.ndarray]: ...
 
+    def curvature(self, t: float, poses: Poses, v: np.ndarray) -> np.ndarray: ...
+
 
 class Joints:
     """All rows of a system, in the order they were given."""
 
     def __init__(self, rows: Sequence[Row], layout: Layout, placed: Poses) -> None:
-        self.layout = layout
+        self.layout, self.rows = layout, tuple(rows)
         self.names = tuple(row.name for row in rows)
         points = [row for row in rows if isinstance(row, PointRow)]
         distances = [row for row in rows if isinstance(row, DistanceRow)]
         axes = [row for row in rows if isinstance(row, AxisRow)]
         angles = [row for row in rows if isinstance(row, AngleRow)]
         self._tables: list[_Rows] = []
+        self.references = np.zeros(0)  # angles or quaternions of the angle rows as placed
         self.pairs: list[PointPairs] = []  # places on bodies that are held together
         if points:
             self._tables.append(at_points := _PointRows(points, layout))
@@ -95,7 +114,8 @@ class Joints:
         if axes:
             self._tables.append(_AxisRows(axes, layout))
         if angles:
-            self._tables.append(_AngleRows(angles, layout, placed))
+            self._tables.append(relative := _AngleRows(angles, layout, placed))
+            self.references = relative.angles.reference
         number = {id(row): i for i, row in enumerate((*points, *distances, *axes, *angles))}
         self._order = np.array([number[id(row)] for row in rows], dtype=int)
 
@@ -119,6 +139,12 @@ class Joints:
         rates = np.concatenate([rate for _, rate in parts])[self._order]
         return self.layout.columns(Wrenches(bodies, entries)), rates
 
+    def curvature(self, t: float, poses: Poses, v: np.ndarray) -> np.ndarray:
+        """b_B (p,): Φ̈ along the motion with v held."""
+        if not self.count:
+            return np.zeros(0)
+        return np.concatenate([table.curvature(t, poses, v) for table in self._tables])[self._order]
+
 
 class _PointRows:
     def __init__(self, rows: Sequence[PointRow], layout: Layout) -> None:
@@ -138,6 +164,14 @@ class _PointRows:
         acts_at = np.where(self.turns[:, None], world[:, 0], world[:, 1])
         wrenches = self.pairs.along(self.layout, poses, world, direction, acts_at)
         return wrenches, dot(direction, self.pairs.given_velocity(t))
+
+    def curvature(self, t: float, poses: Poses, v: np.ndarray) -> np.ndarray:
+        """ë · D + 2 ė · Ḋ + e · D̈ with D = a − b, ė = ω_b × e if e turns with b."""
+        apart, velocity, acceleration = self.pairs.apart(self.layout, t, poses, v)
+        direction = self._world_direction(poses)
+        spin = np.where(self.turns[:, None], self.layout.motions(poses, v)[1][self.pairs.bodies[:, 1]], 0.0)
+        change = cross(spin, direction)
+        return dot(cross(spin, change), apart) + 2.0 * dot(change, velocity) + dot(direction, acceleration)
 
     def _world_direction(self, poses: Poses) -> np.ndarray:
         body = np.where(self.turns, self.pairs.bodies[:, 1], -1)
@@ -161,6 +195,12 @@ class _DistanceRows:
         wrenches = self.pairs.along(self.layout, poses, world, line, world[:, 1])
         return wrenches, dot(line, self.pairs.given_velocity(t))
 
+    def curvature(self, t: float, poses: Poses, v: np.ndarray) -> np.ndarray:
+        """(D · D̈ + |D × Ḋ|²/|D|²)/|D| with D = a − b."""
+        apart, velocity, acceleration = self.pairs.apart(self.layout, t, poses, v)
+        length, side = np.linalg.norm(apart, axis=1), cross(apart, velocity)
+        return (dot(apart, acceleration) + dot(side, side) / length**2) / length
+
 
 class _AxisRows:
     def __init__(self, rows: Sequence[AxisRow], layout: Layout) -> None:
@@ -177,6 +217,12 @@ class _AxisRows:
         moment = cross(*self._world(poses))
         wrenches = self.layout.join(poses, self.bodies, np.zeros_like(moment), moment, moment)
         return wrenches, np.zeros(len(self.bodies))
+
+    def curvature(self, t: float, poses: Poses, v: np.ndarray) -> np.ndarray:
+        """ë_a · e_b + 2 ė_a · ė_b + e_a · ë_b, ė = ω × e."""
+        axes, spin = self._world(poses), self.layout.motions(poses, v)[1][self.bodies]
+        a, b = (cross(spin[:, i], axes[i]) for i in (0, 1))
+        return dot(cross(spin[:, 0], a), axes[1]) + 2.0 * dot(a, b) + dot(axes[0], cross(spin[:, 1], b))
 
     def _world(self, poses: Poses) -> tuple[np.ndarray, np.ndarray]:
         rotation = poses.rotation[self.bodies]
@@ -202,3 +248,9 @@ class _AngleRows:
         for row, motion in self._motions:
             rates[row] = -float(motion.rate(t))
         return self.angles.directions(poses), rates
+
+    def curvature(self, t: float, poses: Poses, v: np.ndarray) -> np.ndarray:
+        curvature = self.angles.curvature(poses, v)
+        for row, motion in self._motions:
+            curvature[row] -= float(motion.acceleration(t))
+        return curvature

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sparse
 
-from klapper.mechanics.compiled_form import CompiledForm, NotCompiled, Tables
+from klapper.mechanics.compiled_form import CompiledForm, Tables
 from klapper.mechanics.contacts import Contact
 from klapper.mechanics.friction import Coulomb
 
 if TYPE_CHECKING:
+    from klapper.mechanics.user_signals import OwnSignals
     from klapper.mechanics.linear_system import LinearSystem
 
 
 def linear_form(system: LinearSystem) -> CompiledForm:
     """Its compiled form."""
-    from klapper.mechanics.kernels import given, linear
+    from klapper.mechanics.kernels import linear
+    from klapper.mechanics.user_signals import compile_signals
 
     tables = Tables()
     parts, joints = system.contacts.parts, system.constraint_parts
@@ -49,8 +51,7 @@ def linear_form(system: LinearSystem) -> CompiledForm:
     head.append(tables.numbers([_law(tables, part) for part in parts]))
     motions = [tables.signal(part.offset) for part in joints]
     head += [tables.integers(joint_columns), tables.numbers(joint_rows), tables.integers(motions)]
-    if tables.own_functions:
-        raise NotCompiled("it has functions of time or of the sliding speed")
+    own = compile_signals(tables)
     index, data = tables.packed()
     index[Tables.HEADER : Tables.HEADER + len(head)] = head
     stiff, rate = entries[1], entries[0]
@@ -60,7 +61,7 @@ def linear_form(system: LinearSystem) -> CompiledForm:
         data,
         positions=n,
         velocities=n,
-        bring=given.bring if tables.moving else None,
+        bring=own.bring,
         mass=linear.mass,
         mass_entries=np.array(mass.coords, dtype=np.int64),
         force=linear.force,
@@ -75,7 +76,7 @@ def linear_form(system: LinearSystem) -> CompiledForm:
         gaps=linear.gaps,
         directions=linear.directions,
         contact_width=contact_columns.shape[1],
-        laws=linear.laws,
+        laws=_laws(tables, own),
         constant_friction=system.contacts.constant,
         shares=system.contacts._coupling,
         compliance=system.compliance,
@@ -90,6 +91,15 @@ def linear_form(system: LinearSystem) -> CompiledForm:
         potential=linear.potential,
         powers=linear.powers,
     )
+
+
+def _laws(tables: Tables, own: OwnSignals) -> Any:
+    """The laws, with friction functions of users where there are such."""
+    from klapper.mechanics.kernels import linear
+    from klapper.mechanics.kernels.signatures import LAWS
+    from klapper.mechanics.user_functions import compiled
+
+    return compiled(linear.laws_of(own.coefficient), LAWS, "friction") if tables.friction_functions else linear.laws
 
 
 def _packed_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -69,13 +69,15 @@ class FormStretch:
         form, p = self.form, self.form.constraints
         if p == 0 or self.kind[0] != 0:
             return 0
-        columns, rows = np.zeros((p, max(form.constraint_width, 1)), np.int64), np.zeros((p, max(form.constraint_width, 1)))
-        start = self.system.start
-        form.constraint_directions(form.index, form.data, start.time, start.position, columns, rows, np.zeros(p))
+        width, start, draw = max(form.constraint_width, 1), self.system.start, np.random.default_rng(0)
         first, last = np.full(form.velocities, p), np.full(form.velocities, -1)
-        for i in range(p):
-            used = columns[i][rows[i] != 0.0]
-            first[used], last[used] = np.minimum(first[used], i), np.maximum(last[used], i)
+        for size in (0.0, 0.1, 1.0):  # entries that are zero by chance at one position are not at others
+            columns, rows, rates = np.zeros((p, width), np.int64), np.zeros((p, width)), np.zeros(p)
+            q = self.system.advance(start.position, size * draw.standard_normal(form.velocities))
+            form.constraint_directions(form.index, form.data, start.time, q, columns, rows, rates)
+            for i in range(p):
+                used = columns[i][rows[i] != 0.0]
+                first[used], last[used] = np.minimum(first[used], i), np.maximum(last[used], i)
         return int((last - first).max(initial=0))
 
     @cached_property

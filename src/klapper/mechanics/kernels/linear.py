@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -145,12 +146,37 @@ def curvature(
 def laws(
     index: np.ndarray, data: np.ndarray, which: np.ndarray, speed: np.ndarray, out: np.ndarray
 ) -> None:
-    at = index[LAWS]
     for k in range(which.size):
-        for e in range(5):
-            out[k, e] = data[at + 5 * which[k] + e]
-        law = int(out[k, 2])
-        out[k, 2] = coefficient(index, data, law, speed[k]) if law >= 0 else 0.0
+        law = given_law(index, data, which[k], out, k)
+        if law >= 0:
+            out[k, 2] = coefficient(index, data, law, speed[k])
+
+
+@njit(cache=True, error_model="numpy")
+def given_law(index: np.ndarray, data: np.ndarray, contact: int, out: np.ndarray, k: int) -> int:
+    """Row k of the laws without μ; returns the number of the friction law, −1 if there is none."""
+    at = index[LAWS] + 5 * contact
+    for e in range(5):
+        out[k, e] = data[at + e]
+    law = int(out[k, 2])
+    out[k, 2] = 0.0 if law < 0 else math.nan
+    return law
+
+
+def laws_of(own: Any) -> Any:
+    """The laws where friction is a function of the user's: ``own`` (index, data, law, speed) → μ."""
+
+    def laws(
+        index: np.ndarray, data: np.ndarray, which: np.ndarray, speed: np.ndarray, out: np.ndarray
+    ) -> None:
+        for k in range(which.size):
+            law = given_law(index, data, which[k], out, k)
+            if law >= 0:
+                mu = own(index, data, law, speed[k])
+                if mu >= 0.0:
+                    out[k, 2] = mu
+
+    return laws
 
 
 @form_function("residuals")

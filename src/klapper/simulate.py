@@ -346,7 +346,9 @@ class _Loop:
             return self.scheme.stretch(self.system)
         except NotCompiled as reason:
             if getattr(self.scheme, "compiled", True) == "require":
-                raise InvalidModel(f"compiled='require', but '{self.system.name}' is not compiled: {reason}.") from None
+                raise InvalidModel(
+                    f"compiled='require', but '{self.system.name}' is not compiled: {reason}."
+                ) from None
             self.not_compiled = str(reason)
             return None
 
@@ -406,7 +408,8 @@ class _Loop:
         with self.effort.timed("compiled loop"):
             after, arrays, why = stretch.run(self.snapshot, count, 1)
         told = arrays.pop("iterations", None) if arrays else None
-        self.findings.take(arrays.pop("findings", {}) if arrays else {})
+        findings: Any = arrays.pop("findings", {}) if arrays else {}
+        self.findings.take(findings)
         return after, _as_samples(arrays) if arrays else None, why, told
 
     def _note_iterations(self, told: Any, steps: Samples, ends: np.ndarray) -> None:

@@ -21,7 +21,8 @@ _MOST_DENSE = 600  # coordinates of a dense M̂
 class FormStretch:
     """Many steps of Moreau's scheme on a system with a compiled form.
 
-    ``projects``, ``keeps_lasting``  whether positions are projected, and whether contacts that last keep what their law leaves
+    ``projects``       whether positions are projected
+    ``keeps_lasting``  whether contacts that last keep the penetration that their law leaves
     """
 
     def __init__(
@@ -41,7 +42,7 @@ class FormStretch:
         self.on_position, self.projects, self.keeps_lasting = level == "position", projects, keeps_lasting
         if form.contacts > MOST_LISTED_CONTACTS:
             raise NotCompiled(
-                f"it has {form.contacts} possible contacts, more than {MOST_LISTED_CONTACTS}, which are logged and not listed"
+                f"it has {form.contacts} possible contacts, more than the {MOST_LISTED_CONTACTS} that are listed one by one"
             )
         if self.kind[0] == 2 and form.velocities > _MOST_DENSE:
             raise NotCompiled(f"it has {form.velocities} coordinates, whose matrices are not banded")
@@ -86,7 +87,11 @@ class FormStretch:
         from klapper.schemes.form_kernels.model import ALL_LOADS, GIVEN, LESS_POTENTIAL, Functions, Model
 
         form, m = self.form, self.form.contacts
-        known = {kind: pointer(getattr(form, kind), kind) for kind in FUNCTION_TYPES if getattr(form, kind) is not None}
+        known = {
+            kind: pointer(getattr(form, kind), kind)
+            for kind in FUNCTION_TYPES
+            if getattr(form, kind) is not None
+        }
         anything = known["force"]
 
         def function(kind: str) -> Any:
@@ -95,7 +100,9 @@ class FormStretch:
         rough = m > 0 and form.tangential > 0
         shares = form.shares
         tangents = self._tangent_entries
-        rule = GIVEN if form.powers is not None else LESS_POTENTIAL if form.potential is not None else ALL_LOADS
+        rule = (
+            GIVEN if form.powers is not None else LESS_POTENTIAL if form.potential is not None else ALL_LOADS
+        )
         still = form.bring is None
         return Model(
             call=Functions(
@@ -127,7 +134,9 @@ class FormStretch:
             share_start=np.zeros(m + 1, np.int64) if shares is None else shares.indptr.astype(np.int64),
             share_of=np.zeros(0, np.int64) if shares is None else shares.indices.astype(np.int64),
             share=np.zeros(0) if shares is None else shares.data.astype(float),
-            compliance=np.zeros((0, 0)) if form.compliance is None else np.ascontiguousarray(form.compliance, dtype=float),
+            compliance=np.zeros((0, 0))
+            if form.compliance is None
+            else np.ascontiguousarray(form.compliance, dtype=float),
             joint_band=self._joint_band,
             positions=form.positions,
             velocities=form.velocities,
@@ -166,7 +175,9 @@ class FormStretch:
         """Whether responses of all contacts are made once."""
         form = self.form
         rows = form.contacts * (1 + form.tangential)
-        constant = form.straight and form.constant_mass and (form.constant_tangents or not self._model.has_tangents)
+        constant = (
+            form.straight and form.constant_mass and (form.constant_tangents or not self._model.has_tangents)
+        )
         constant = constant and (form.constraints == 0 or form.affine_constraints)
         return constant and rows > 0 and rows * max(rows, form.velocities) <= _MOST_KEPT
 
@@ -203,7 +214,13 @@ class FormStretch:
             np.array([p]),
         )
         scheme = Scheme(
-            h, self.theta, self.tolerance, self.on_position, self.projects, self.keeps_lasting, float(system.start.time)
+            h,
+            self.theta,
+            self.tolerance,
+            self.on_position,
+            self.projects,
+            self.keeps_lasting,
+            float(system.start.time),
         )
         kind, band = self.kind
         done, ended, contacts, residual = run(
@@ -259,7 +276,14 @@ def _rough_solver(rough: bool, anything: Any) -> Any:
 def _why(ended: int, contacts: int, residual: float) -> str:
     """What is told of a step that the loop could not do."""
     from klapper.counting import counted
-    from klapper.schemes.form_kernels.step import CONTRADICTION, NO_INVERSE, NO_JOINTS, NO_ROOM, NOT_FINITE, UNSOLVED
+    from klapper.schemes.form_kernels.step import (
+        CONTRADICTION,
+        NO_INVERSE,
+        NO_JOINTS,
+        NO_ROOM,
+        NOT_FINITE,
+        UNSOLVED,
+    )
 
     return {
         UNSOLVED: f"the problem of {counted(contacts, 'contact')} was solved to {residual:.1e} only",

@@ -8,10 +8,12 @@ import numpy as np
 
 from klapper.schemes.form_kernels.compiling import inner, outer
 from klapper.schemes.form_kernels.contacts import brought, new_contacts
-from klapper.schemes.form_kernels.inverse import along
+from klapper.schemes.form_kernels.inverse import Inverse, along
+from klapper.schemes.form_kernels.joints import Joints
 from klapper.schemes.form_kernels.model import Model, Scheme, model_by_reference
 from klapper.schemes.form_kernels.room import (
     Kept,
+    Room,
     State,
     kept_by_reference,
     new_inverse,
@@ -97,7 +99,9 @@ def run(
         given.has_damping,
         given.power_rule,
     )
-    state = state_by_reference(begin.q, begin.v, begin.held, begin.held_impulse, begin.counts, begin.sums, begin.stored)
+    state = state_by_reference(
+        begin.q, begin.v, begin.held, begin.held_impulse, begin.counts, begin.sums, begin.stored
+    )
     room, contacts = new_room(model), new_contacts(model.room, model.width, model.tangential)
     inverse, joints = new_inverse(kind, band, model.velocities), new_joints(model, kind)
     if scheme.projects:
@@ -119,7 +123,7 @@ def run(
         if ended != DONE:
             return k, ended, used, residual
         if k == 0 and keeps:
-            kept = _constant_responses(model, inverse, joints, contacts, room, every, t + (1 - scheme.theta) * h)
+            kept = _constant_responses(model, inverse, joints, room, every, t + (1 - scheme.theta) * h)
         for i in range(model.positions):
             saved.position[k, i] = state.q[i]
         for i in range(model.velocities):
@@ -148,10 +152,9 @@ def run(
 @inner
 def _constant_responses(
     model: Model,
-    inverse: object,
-    joints: object,
-    contacts: object,
-    room: object,
+    inverse: Inverse,
+    joints: Joints,
+    room: Room,
     every: np.ndarray,
     t: float,
 ) -> Kept:

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klapper.schemes.form_kernels.compiling import inner
 from klapper.schemes.form_kernels.by_reference import (
     InverseType,
     JointsType,
@@ -15,6 +14,7 @@ from klapper.schemes.form_kernels.by_reference import (
     StateType,
     constructor,
 )
+from klapper.schemes.form_kernels.compiling import inner
 from klapper.schemes.form_kernels.contacts import Contacts, new_contacts
 from klapper.schemes.form_kernels.inverse import BAND, DENSE, DIAGONAL, Inverse
 from klapper.schemes.form_kernels.joints import Joints
@@ -27,7 +27,7 @@ class State(NamedTuple):
     """What goes from step to step, changed in place.
 
     ``q``, ``v``                position (nq,) and velocity (nv,)
-    ``held``, ``held_impulse``  numbers (room,), rising, of the contacts loaded in the last step and impulses (room, 1 + d)
+    ``held``, ``held_impulse``  numbers (room,), rising, and impulses (room, 1 + d) of the contacts loaded in the last step
     ``counts``                  (1,) how many of them
     ``sums``                    (5,) loads, damping, friction, impact, numerical [J]
     ``stored``                  (3,) potential energy, energy of contact compliance, kinetic energy [J]
@@ -73,7 +73,7 @@ class Room(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """Responses M̂⁻¹ J (R, n) of all contact rows and their Delassus matrix (R, R), where both are constant, or empty."""
+    """Responses M̂⁻¹ J (R, n) of all contact rows and their Delassus matrix (R, R) where both are constant, else empty."""
 
     response: np.ndarray
     delassus: np.ndarray

@@ -42,7 +42,7 @@ class FormStretch:
         self.on_position, self.projects, self.keeps_lasting = level == "position", projects, keeps_lasting
         if form.contacts > MOST_LISTED_CONTACTS:
             raise NotCompiled(
-                f"it has {form.contacts} possible contacts, more than the {MOST_LISTED_CONTACTS} that are listed one by one"
+                f"it has {form.contacts} possible contacts, more than {MOST_LISTED_CONTACTS} that can be listed"
             )
         if self.kind[0] == 2 and form.velocities > _MOST_DENSE:
             raise NotCompiled(f"it has {form.velocities} coordinates, whose matrices are not banded")

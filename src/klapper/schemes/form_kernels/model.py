@@ -43,7 +43,7 @@ class Model(NamedTuple):
     ``mass_row`` …              places of the entries of M, and of the tangents
     ``share_start`` …           rows of ``shares``
     ``joint_band``              half bandwidth of the Gram matrix of constraints where M̂ is diagonal
-    ``positions`` …             sizes nq, nv, m, d, p; ``room`` contacts near at once; ``width``, ``joint_width`` of rows
+    ``positions`` …             sizes nq, nv, m, d, p; ``room`` contacts near at once; ``width`` … of rows
     ``brings`` …                whether there is a function of this name
     ``differences``             whether tangents are differences of ``stiff``
     ``turns``                   whether g̈ may have a part b_N

@@ -27,7 +27,7 @@ class State(NamedTuple):
     """What goes from step to step, changed in place.
 
     ``q``, ``v``                position (nq,) and velocity (nv,)
-    ``held``, ``held_impulse``  numbers (room,), rising, and impulses (room, 1 + d) of the contacts loaded in the last step
+    ``held``, ``held_impulse``  contacts loaded in the last step: numbers (room,), rising, and impulses (room, 1 + d)
     ``counts``                  (1,) how many of them
     ``sums``                    (5,) loads, damping, friction, impact, numerical [J]
     ``stored``                  (3,) potential energy, energy of contact compliance, kinetic energy [J]
@@ -73,7 +73,7 @@ class Room(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """Responses M̂⁻¹ J (R, n) of all contact rows and their Delassus matrix (R, R) where both are constant, else empty."""
+    """Responses M̂⁻¹ J (R, n) of all contact rows and their Delassus matrix (R, R), if constant, else empty."""
 
     response: np.ndarray
     delassus: np.ndarray

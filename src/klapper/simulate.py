@@ -250,7 +250,7 @@ class _Loop:
         self.seconds = 0.0  # of work before this session
         self.not_compiled = ""  # why the steps are not compiled, in words
         self.no_picture = ""  # why there is none, in words
-        self.fallbacks = 0
+        self.fallbacks, self.fallback = 0, ""  # steps by the general code, and why the first of them was
         self.worst_residual = 0.0
         self.work = Work()
         self.effort = Effort()
@@ -363,7 +363,7 @@ class _Loop:
             self._general(self._cut(64))
             return
         cut = self._cut(self._compiled_cut())
-        while self.snapshot.step < cut:
+        while self.snapshot.step < cut and not self._finished():
             count, before = cut - self.snapshot.step, self.snapshot.step
             run = self._stretched if self.every == 1 else self._merged
             after, samples, why = run(stretch, count)
@@ -375,6 +375,7 @@ class _Loop:
                 step = self.snapshot.step
                 self._general(min(step - step % self.every + self.every, cut))
                 self.fallbacks += self.snapshot.step - step
+                self.fallback = self.fallback or why
 
     def _stretched(self, stretch: Stretch, count: int) -> tuple[Snapshot, Samples | None, str]:
         """Up to ``count`` compiled steps, each with its sample."""
@@ -406,7 +407,7 @@ class _Loop:
     def _compiled(self, stretch: Stretch, count: int) -> tuple[Snapshot, Samples | None, str, Any]:
         """What a compiled loop did in up to ``count`` steps, and the iterations it tells of, if any."""
         with self.effort.timed("compiled loop"):
-            after, arrays, why = stretch.run(self.snapshot, count, 1)
+            after, arrays, why = stretch.run(self.snapshot, count, 1, self.until)
         told = arrays.pop("iterations", None) if arrays else None
         findings: Any = arrays.pop("findings", {}) if arrays else {}
         self.findings.take(findings)
@@ -645,7 +646,11 @@ class _Loop:
                 "path": "general" if stretch is None else "compiled",
                 **({"not compiled": self.not_compiled} if self.not_compiled else {}),
                 "contact residual": self.worst_residual,
-                **({"steps by the general path": self.fallbacks} if self.fallbacks else {}),
+                **(
+                    {"steps by the general path": self.fallbacks, "because": self.fallback}
+                    if self.fallbacks
+                    else {}
+                ),
                 **judged.findings,
                 **dict(self.findings),
                 **({"picture": self.no_picture} if self.no_picture else {}),

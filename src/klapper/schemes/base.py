@@ -105,8 +105,12 @@ class Stretch(Protocol):
     True
     """
 
-    def run(self, snapshot: Snapshot, count: int, every: int) -> tuple[Snapshot, dict[str, np.ndarray], str]:
+    def run(
+        self, snapshot: Snapshot, count: int, every: int, until: float = np.inf
+    ) -> tuple[Snapshot, dict[str, np.ndarray], str]:
         """Do up to ``count`` steps and save every ``every``-th, counted from the start of the run.
+
+        Steps of variable size do not go past ``until`` [s].
 
         Snapshot and samples end at the last sample whose steps all succeeded; the text is empty if that is the last
         one wanted, else it says why the loop stopped. The samples are the arrays of ``klapper.results.Samples``; with

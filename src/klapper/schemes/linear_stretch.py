@@ -160,7 +160,9 @@ class LinearStretch:
         columns = full.reshape(system.size, count * w)
         return columns if self._modal is None else self._modal.shapes.T @ columns
 
-    def run(self, snapshot: Snapshot, count: int, every: int) -> tuple[Snapshot, dict[str, np.ndarray], str]:
+    def run(
+        self, snapshot: Snapshot, count: int, every: int, until: float = np.inf
+    ) -> tuple[Snapshot, dict[str, np.ndarray], str]:
         from klapper.schemes.kernels.linear import run
         from klapper.schemes.kernels.linear_form import Saved
 

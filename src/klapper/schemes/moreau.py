@@ -153,8 +153,6 @@ class Moreau(AccurateSteps):
         if not self.compiled:
             return None
         for option, general in (
-            ("accuracy", None),
-            ("impact", None),
             ("selection", None),
             ("solver", "auto"),
         ):
@@ -172,6 +170,8 @@ class Moreau(AccurateSteps):
             self.level,
             projects=self.projects(system),
             keeps_lasting=self.projection is None,
+            jumps=self.impact is not None,
+            accuracy=self.accuracy,
         )
 
     @property

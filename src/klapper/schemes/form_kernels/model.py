@@ -97,8 +97,9 @@ model_by_reference = constructor(Model, ModelType)
 
 
 class Scheme(NamedTuple):
-    """Options of the scheme: h [s], θ, tolerance of contact problems, level, whether positions are projected, and the
-    time [s] at which the run began."""
+    """Options of the scheme: the largest h [s], θ, tolerance of contact problems, level, whether positions are
+    projected, whether impacts are left to an impact law, allowed error [m] per step (0: equal steps), and the time [s]
+    at which the run began."""
 
     step: float
     theta: float
@@ -106,4 +107,6 @@ class Scheme(NamedTuple):
     on_position: bool
     projects: bool
     keeps_lasting: bool
+    jumps: bool
+    accuracy: float
     start: float

@@ -140,10 +140,11 @@ class Moreau(AccurateSteps):
             return self.projection
         if self.level == "position" or system.singular_mass:
             return False  # gaps of the end of the step are in its law; no metric to project in
-        if system.rigid_bodies:
-            return False  # contacts that last keep their gap by their law, and impacts would move flights
-        turns = system.contacts.count > 0 and not system.affine_gaps
-        return turns or (len(system.constraints) > 0 and not system.affine_constraints)
+        if len(system.constraints) > 0 and not system.affine_constraints:
+            return True
+        # of rigid bodies joints only: contacts that last keep their gap by their law, and after impacts a body that is
+        # moved out of a wall would not fly on the parabola on which it came
+        return not system.rigid_bodies and system.contacts.count > 0 and not system.affine_gaps
 
     def stretch(self, system: System) -> Stretch | None:
         if not self.compiled or self.accuracy is not None or self.impact is not None or self.projection:

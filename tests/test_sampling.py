@@ -151,14 +151,42 @@ def test_impacts_that_accumulate_do_not_flood_the_samples():
     assert len(run) <= 3 * impacts + 50 / (1.0 - 0.98)  # a flight of speed v takes 50 v/v_0 samples inside
 
 
-def test_a_cap_on_samples_is_told_and_statistics_stay(monkeypatch):
+@pytest.mark.parametrize("largest_step", [1.0, None], ids=["many steps", "one step"])
+def test_a_cap_on_samples_is_told_and_statistics_stay(largest_step, monkeypatch, tmp_path):
+    """Also where the whole run is one step; a run that is cut after the cap goes on to the same samples."""
     monkeypatch.setattr("klapper.simulate._MOST_SAMPLES", 1000)
+    until = 200 * 2.0 * np.pi
     system = LinearSystem([1.0], stiffness=[1.0], position=[1.0])
-    run = simulate(system, 200 * 2.0 * np.pi, PiecewiseExact(largest_step=1.0))
-    assert len(run) <= 3000
+    scheme = PiecewiseExact(largest_step=largest_step)
+    run = simulate(system, until, scheme)
+    assert 900 <= len(run) <= 3000
+    assert np.diff(run.time).max() <= max(2.0 * until / 1000, largest_step or 0.0)
     assert "1000 samples were reached" in run.about["audit"]["samples"]
     assert run.over_time.position.rms[0] == pytest.approx(np.sqrt(0.5), abs=1e-6)
     assert run.ledger.closes(1e-9)
+    if largest_step is None:
+        return
+    step = PiecewiseExact.step
+
+    def stopped(self, system, snapshot, *rest, **options):
+        if snapshot.step == 128:  # a cut, after the cap
+            raise KeyboardInterrupt
+        return step(self, system, snapshot, *rest, **options)
+
+    with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
+        patch.setattr(PiecewiseExact, "step", stopped)
+        simulate(system, until, scheme, store=tmp_path / "cut")
+    again = simulate(system, until, scheme, store=tmp_path / "cut")
+    assert np.array_equal(run.time, again.time) and np.array_equal(run.position, again.position)
+
+
+@pytest.mark.parametrize("scheme", [EventDriven(), PiecewiseExact()], ids=["events", "exact"])
+def test_a_mass_at_rest_takes_few_samples(scheme):
+    """Its velocities are the round-off of its position, 3 m and 5 m from the origin."""
+    rest = LinearSystem([1.0, 1.0], stiffness=np.eye(2), force=[3.0, 5.0], position=[3.0, 5.0])
+    run = simulate(rest, 10.0, scheme)
+    assert len(run) < 20
+    np.testing.assert_allclose(run.over_time.position.rms, [3.0, 5.0], rtol=1e-12)
 
 
 def test_impulses_between_samples_add_up():
@@ -181,8 +209,7 @@ def test_impulses_between_samples_add_up():
 
 
 def test_a_run_that_is_resumed_has_the_same_samples_and_statistics(tmp_path):
-    rng = np.random.default_rng(7)
-    system, _, _ = linear_system(rng)
+    system, _, _ = drawn(linear_system, [7])
     whole = simulate(system, 4.0, EventDriven(), store=tmp_path / "whole")
 
     class Stop(EventDriven):

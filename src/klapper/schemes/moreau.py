@@ -56,7 +56,8 @@ class Moreau(AccurateSteps):
                     closed contacts approach, before the step goes on without restitution (Scheme 5.3)
     ``level``       "velocity": constraints on v⁺ (thesis); "position": on g(q⁺), for contact compliance, (5.70)
     ``projection``  whether penetration and drift of joints are removed from the position at the end of the step; None:
-                    where directions depend on q, and contacts that last keep the O(h²) of their law
+                    where directions depend on q, and contacts that last keep the O(h²) of their law; of rigid bodies
+                    drift of joints only
     ``accuracy``    allowed error of position [m] per step; None: all steps are equal
     ``solver``      of the contact problem, see :func:`klapper.complementarity.solve`
     ``selection``   rule of :mod:`klapper.complementarity.selection` for forces that are not unique; None: as solved

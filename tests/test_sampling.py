@@ -155,7 +155,7 @@ def test_impacts_that_accumulate_do_not_flood_the_samples():
 def test_a_cap_on_samples_is_told_and_statistics_stay(largest_step, monkeypatch, tmp_path):
     """Also where the whole run is one step; a run that is cut after the cap goes on to the same samples."""
     monkeypatch.setattr("klapper.simulate._MOST_SAMPLES", 1000)
-    until = 200 * 2.0 * np.pi
+    until = 60 * 2.0 * np.pi
     system = LinearSystem([1.0], stiffness=[1.0], position=[1.0])
     scheme = PiecewiseExact(largest_step=largest_step)
     run = simulate(system, until, scheme)

@@ -57,7 +57,8 @@ class Moreau(AccurateSteps):
                     closed contacts approach, before the step goes on without restitution (Scheme 5.3)
     ``level``       "velocity": constraints on v⁺ (thesis); "position": on g(q⁺), for contact compliance, (5.70)
     ``projection``  whether penetration and drift of joints are removed from the position at the end of the step; None:
-                    where directions depend on q, and contacts that last keep the O(h²) of their law
+                    where directions depend on q, and contacts that last keep the O(h²) of their law; of rigid bodies
+                    drift of joints only
     ``accuracy``    allowed error of position [m] per step; None: all steps are equal
     ``solver``      of the contact problem, see :func:`klapper.complementarity.solve`
     ``selection``   rule of :mod:`klapper.complementarity.selection` for forces that are not unique; None: as solved
@@ -144,10 +145,11 @@ class Moreau(AccurateSteps):
             return self.projection
         if self.level == "position" or system.singular_mass:
             return False  # gaps of the end of the step are in its law; no metric to project in
-        if system.rigid_bodies:
-            return False  # contacts that last keep their gap by their law, and impacts would move flights
-        turns = system.contacts.count > 0 and not system.affine_gaps
-        return turns or (len(system.constraints) > 0 and not system.affine_constraints)
+        if len(system.constraints) > 0 and not system.affine_constraints:
+            return True
+        # of rigid bodies joints only: contacts that last keep their gap by their law, and after impacts a body that is
+        # moved out of a wall would not fly on the parabola on which it came
+        return not system.rigid_bodies and system.contacts.count > 0 and not system.affine_gaps
 
     def stretch(self, system: System) -> Stretch | None:
         if not self.compiled:

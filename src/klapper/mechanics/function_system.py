@@ -32,9 +32,9 @@ from klapper.mechanics.system import (
 
 _DIFFERENCE = 6.0e-6
 _COMPILED = (
-    "mass force tangents advance rate near gaps directions curvature constraint_residuals constraint_directions "
-    "constraint_curvature potential powers"
-).split()
+    *("mass", "force", "tangents", "advance", "rate", "near", "gaps", "directions", "curvature"),
+    *("constraint_residuals", "constraint_directions", "constraint_curvature", "potential", "powers"),
+)
 """Methods that the compiled form stands for."""
 
 

@@ -4,8 +4,8 @@
 
 Numbers and arrays that a function captures (cells, globals, defaults) go into the ``data`` of the form, so that a study
 over them compiles once; whole numbers, words and flags are constants of the machine code. Both are read when a form
-is made. A function that changes anything but its own variables, or reads what may change without notice (lists, objects),
-is refused: it would be right once and stale later.
+is made. A function that changes anything but its own variables, or reads what may change without notice (lists,
+objects), is refused: it would be right once and stale later.
 
 Machine code is kept in a folder of the user, named by the code, the constants and the versions of all that took part.
 """
@@ -40,9 +40,24 @@ from klapper.mechanics.machine_code import MachineCode, quiet, without_machine_c
 
 _MODULES = (np, np.linalg, math, cmath, operator)
 _SAME = 1e-10
-"""Of the largest answer: a million rounding units, for functions that cancel digits; another formula differs by more."""
+"""Of the largest answer: a million rounding units, as some functions cancel digits; other formulas differ by more."""
 _BUILTINS = frozenset(
-    "abs bool complex divmod enumerate float int len list max min pow range reversed round slice sum tuple zip".split()
+    {
+        "abs",
+        "bool",
+        "complex",
+        "divmod",
+        "enumerate",
+        "float",
+        "int",
+        "len",
+        "list",
+        "max",
+        "min",
+        "pow",
+        "range",
+    }
+    | {"reversed", "round", "slice", "sum", "tuple", "zip"}
 )
 _FORBIDDEN = {
     "IMPORT_NAME": "it imports {0}",
@@ -191,9 +206,9 @@ def _truncated(made: Any) -> str:
             for statement in block.find_insts((ir.SetItem, ir.StaticSetItem)):
                 into = annotation.typemap[statement.target.name]
                 item = annotation.typemap[statement.value.name]
-                if isinstance(into, numba.types.List) and isinstance(into.dtype, numba.types.Integer):
-                    if isinstance(item, numba.types.Float):
-                        return "it puts numbers into a list of whole numbers; begin it with 0.0"
+                whole = isinstance(into, numba.types.List) and isinstance(into.dtype, numba.types.Integer)
+                if whole and isinstance(item, numba.types.Float):
+                    return "it puts numbers into a list of whole numbers; begin it with 0.0"
     inside = (cell.cell_contents for cell in made.py_func.__closure__ or ())
     parts = (_truncated(part) for part in inside if isinstance(part, Dispatcher))
     return next((reason for reason in parts if reason), "")
@@ -386,9 +401,9 @@ def _is_numpy(value: Any) -> bool:
 
 def _refuse_effects(code: types.CodeType, outside: tuple[str, ...]) -> None:
     """Refuse code that does more than compute from its arguments, and what captured functions may do likewise."""
-    if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-        if code.co_name != "<genexpr>":
-            raise NotCompiled("it is a generator")
+    waits = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+    if code.co_flags & waits and code.co_name != "<genexpr>":
+        raise NotCompiled("it is a generator")
     for instruction in dis.get_instructions(code):
         name = instruction.opname
         if name in ("STORE_DEREF", "DELETE_DEREF") and instruction.argval in outside:
@@ -428,7 +443,7 @@ def _told(value: Any) -> Iterator[str]:
             known = digest(value.py_func)
         yield f"compiled {value.py_func.__module__}.{value.py_func.__qualname__} {known}"
     elif isinstance(value, types.FunctionType) and (
-        _is_numpy(value) or _is_own(value) and not value.__closure__
+        _is_numpy(value) or (_is_own(value) and not value.__closure__)
     ):
         yield f"function {value.__module__}.{value.__qualname__}"
         if _is_own(value):
@@ -454,7 +469,7 @@ def _told(value: Any) -> Iterator[str]:
     elif isinstance(value, frozenset):
         yield f"set {sorted(' '.join(_told(part)) for part in value)}"
     elif isinstance(value, np.ndarray):
-        yield f"array {value.dtype.str} {value.shape} {hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}"
+        yield f"array {value.dtype.str} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
     elif isinstance(value, types.ModuleType):
         yield f"module {value.__name__}"
     elif isinstance(value, float):
@@ -484,8 +499,8 @@ def _versions() -> str:
     here = Path(__file__).parent
     for path in sorted([*here.glob("kernels/*.py"), here / "user_functions.py", here / "compiled_form.py"]):
         own.update(path.read_bytes())
-    package = importlib.metadata.version("klapper")
-    return f"{platform.python_version()} {numba.__version__} {llvmlite.__version__} {np.__version__} {package} {own.hexdigest()}"
+    versions = (platform.python_version(), numba.__version__, llvmlite.__version__, np.__version__)
+    return " ".join((*versions, importlib.metadata.version("klapper"), own.hexdigest()))
 
 
 def answered(function: Callable[..., Any], *arguments: Any) -> np.ndarray | None:

@@ -38,8 +38,7 @@ class Captured:
     __hash__ = object.__hash__
 
 
-@intrinsic
-def readonly(typing: Any, array: Any) -> Any:
+def _readonly(typing: Any, array: Any) -> Any:
     """The same array; whoever writes into it is not compiled."""
     del typing
 
@@ -48,6 +47,9 @@ def readonly(typing: Any, array: Any) -> Any:
         return arguments[0]
 
     return array.copy(readonly=True)(array), generate
+
+
+readonly: Any = intrinsic(_readonly)
 
 
 @njit
@@ -153,7 +155,7 @@ class _QuietLower(Lower):  # type: ignore[misc]
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _QuietLowering(BaseNativeLowering):  # type: ignore[misc]
-    _name = "quiet_lowering"
+    _name: Any = "quiet_lowering"
 
     @property
     def lowering_class(self) -> Any:

@@ -78,8 +78,15 @@ def everything(draw: np.random.Generator) -> FunctionSystem:
             tangential_rate=Constant(belt),
             limit=draw.random(),
         ),
-        Contact("surface", gap=surface, normal=normal, tangents=tangents, friction=fading, tangential_rate=moved),
-        Contact("differences", gap=surface, tangents=lambda t, q: [1.0, 0.0, q[0]], friction=Stribeck(0.4, 0.2, 0.1)),
+        Contact(
+            "surface", gap=surface, normal=normal, tangents=tangents, friction=fading, tangential_rate=moved
+        ),
+        Contact(
+            "differences",
+            gap=surface,
+            tangents=lambda t, q: [1.0, 0.0, q[0]],
+            friction=Stribeck(0.4, 0.2, 0.1),
+        ),
         Contact(
             "partly",
             gap=lambda t, q: 9.0 + q[2] + 1e-3 * t,

@@ -58,7 +58,9 @@ def test_an_index_out_of_range_is_no_number():
         k = 0 if q[0] < 2.0 else 5
         return q[k]
 
-    system = FunctionSystem([1.0], [0.0], mass=[[1.0]], force=lambda t, q, v: -q, contacts=[Contact("c", gap=gap)])
+    system = FunctionSystem(
+        [1.0], [0.0], mass=[[1.0]], force=lambda t, q, v: -q, contacts=[Contact("c", gap=gap)]
+    )
     form = system.compiled_form()
     out, which = np.zeros(1), np.zeros(1, dtype=np.int64)
     with pytest.raises(IndexError):
@@ -85,5 +87,7 @@ def test_the_part_that_cannot_be_compiled_is_named():
     system = FunctionSystem(
         [1.0], [0.0], mass=[[1.0]], force=lambda t, q, v: -q, contacts=[Contact("floor", gap=gap)]
     )
-    with pytest.raises(NotCompiled, match="^gap of contact 'floor': it reads 'calls', a list, which may change"):
+    with pytest.raises(
+        NotCompiled, match="^gap of contact 'floor': it reads 'calls', a list, which may change"
+    ):
         system.compiled_form()

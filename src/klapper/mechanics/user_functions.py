@@ -59,6 +59,7 @@ _BUILTINS = frozenset(
     }
     | {"reversed", "round", "slice", "sum", "tuple", "zip"}
 )
+_IN_PLACE = "it changes an argument or a captured array in place"
 _FORBIDDEN = {
     "IMPORT_NAME": "it imports {0}",
     "STORE_GLOBAL": "it writes to the global variable {0}",
@@ -184,8 +185,10 @@ def _compile(function: Callable[..., Any], signature: Any, key: str) -> Any:
             made.compile(signature)
     except NumbaError as error:
         reason = _reason(error)
-    except Exception as error:  # numba itself fails on some code
+    except Exception as error:  # numba itself fails on some code, e.g. array += number where it may not write
         reason = f"numba cannot compile it ({type(error).__name__})"
+        if "has no attribute 'args'" in str(error):
+            reason = _IN_PLACE
     else:
         reason = ""
         if not made.stats.cache_hits:
@@ -223,7 +226,7 @@ def _reason(error: Exception) -> str:
     if any(
         "readonly" in line and ("setitem" in line or "inplace" in line or "iadd" in line) for line in lines
     ) or ("Cannot modify readonly array" in text):
-        return "it changes an argument or a captured array in place"
+        return _IN_PLACE
     marks = (
         "Unknown attribute",
         "No implementation of function",
@@ -286,8 +289,7 @@ class _Rebuilt:
             else:
                 word = f"given_{name}"
                 scope[word] = self.value(value, name)
-            only_named = signature.parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
-            call.append(f"{name}={word}" if only_named else word)
+            call.append(word)
         names = ", ".join(each.name for each in open_)
         exec(
             compile(f"def called({names}):\n    return function({', '.join(call)})\n", "<klapper>", "exec"),
@@ -331,8 +333,11 @@ class _Rebuilt:
                 raise NotCompiled(f"it reads '{name}', which is not defined") from None
             cells.append(types.CellType(self.value(content, name)))
         self._open.pop()
+        by_place = (
+            code.co_argcount + code.co_kwonlyargcount
+        )  # numba inlines no arguments that are given by name only
+        code = code.replace(co_argcount=by_place, co_kwonlyargcount=0)
         rebuilt = types.FunctionType(code, scope, function.__name__, None, tuple(cells))
-        rebuilt.__kwdefaults__ = None
         rebuilt.__qualname__ = function.__qualname__
         return rebuilt
 

@@ -1,4 +1,4 @@
-"""Random systems of functions with every kind of part, in a few kinds whose functions differ in captured numbers only."""
+"""Random systems of functions with every kind of part, whose functions differ in captured numbers only."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ TILT = 0.3  # a global that functions read
 
 
 def pendulum(draw: np.random.Generator) -> FunctionSystem:
-    """A double pendulum with walls: mass matrix, forces and gaps are functions, with differences for all derivatives."""
-    length, weight = draw.uniform(0.5, 2.0), draw.uniform(1.0, 12.0)
+    """A double pendulum with walls: all of it functions, with differences for all derivatives."""
+    length, weight, damping = draw.uniform(0.5, 2.0), draw.uniform(1.0, 12.0), draw.random()
 
     def mass(q):
         c = np.cos(q[0] - q[1])
@@ -36,7 +36,7 @@ def pendulum(draw: np.random.Generator) -> FunctionSystem:
         mass=mass,
         force=force,
         potential=lambda q: -weight * length * (2.0 * np.cos(q[0]) + np.cos(q[1])),
-        damping_power=lambda t, q, v, d=float(draw.random()): d * v @ v,
+        damping_power=lambda t, q, v, d=damping: d * v @ v,
         contacts=[Contact(f"wall {k}", gap=wall(1 - 2 * k, 3.0 * length), restitution=0.5) for k in range(2)],
         time=draw.random(),
     )

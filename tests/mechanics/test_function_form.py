@@ -73,7 +73,7 @@ def test_a_method_of_its_own_has_no_form():
         def force(self, t, q, v):
             return super().force(t, q, v) + 1.0
 
-    with pytest.raises(NotCompiled, match="^Pushed has a method 'force' of its own$"):
+    with pytest.raises(NotCompiled, match=r"^Pushed has a method 'force' of its own$"):
         Pushed([0.0], [0.0], mass=[[1.0]], force=lambda t, q, v: -q).compiled_form()
 
 
@@ -88,6 +88,6 @@ def test_the_part_that_cannot_be_compiled_is_named():
         [1.0], [0.0], mass=[[1.0]], force=lambda t, q, v: -q, contacts=[Contact("floor", gap=gap)]
     )
     with pytest.raises(
-        NotCompiled, match="^gap of contact 'floor': it reads 'calls', a list, which may change"
+        NotCompiled, match=r"^gap of contact 'floor': it reads 'calls', a list, which may change"
     ):
         system.compiled_form()

@@ -158,6 +158,15 @@ def changing_what_it_captures(t, q, v):
     return q
 
 
+def passing_on(t, q, v):
+    return applied(lambda x: 2.0 * x, q[0]), 0.0
+
+
+def applied(f, x):
+    g = f if x > 0.0 else np.sin
+    return g(x)
+
+
 def of_whole_numbers(t, q, v):
     f = [0, 0]
     if q[0] > 100.0:
@@ -211,6 +220,7 @@ BOX = SimpleNamespace(k=1.0)
         (lambda *given: given[1], "it takes any number of arguments"),
         (changing_its_argument, "it changes an argument or a captured array in place"),
         (changing_what_it_captures, "it changes an argument or a captured array in place"),
+        (passing_on, "it passes a function that it defines to another one"),
         (of_whole_numbers, "it puts numbers into a list of whole numbers; begin it with 0.0"),
         (growing, "its compiled answer differs from Python's"),
         (lambda t, q, v: np.fft.fft(q).real, "numba cannot compile it: "),
@@ -313,6 +323,7 @@ def test_signals_of_functions():
         FunctionOfTime(lambda t: (t**2, t), lambda t: np.array([2.0 * t, 1.0]), step=step),
         FunctionOfTime(lambda t: t**3, lambda t: 3.0 * t**2, lambda t: 6.0 * t) + Harmonic(1.0, 2.0),
         FunctionOfTime(lambda t: [amplitude, t**2]),
+        FunctionOfTime(lambda t: np.array([amplitude * t, t**2])).mapped(TABLE),
         Harmonic(2.0, 1.0),
     ]
     tables = Tables()

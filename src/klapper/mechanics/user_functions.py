@@ -183,6 +183,8 @@ def _compile(function: Callable[..., Any], signature: Any, key: str) -> Any:
     try:
         with quiet():
             made.compile(signature)
+    except NotCompiled as error:
+        reason = str(error)
     except NumbaError as error:
         reason = _reason(error)
     except Exception as error:  # numba itself fails on some code, e.g. array += number where it may not write
@@ -318,7 +320,7 @@ class _Rebuilt:
         code = function.__code__
         _refuse_effects(code, code.co_freevars)
         scope: dict[str, Any] = {"__builtins__": builtins, "__name__": __name__}
-        for name in sorted(set(_global_names(code))):
+        for name in _global_names(code):
             if name in function.__globals__:
                 scope[name] = self.value(function.__globals__[name], name)
             elif not hasattr(builtins, name):
@@ -387,7 +389,9 @@ class _Rebuilt:
 def _is_constant(value: Any) -> bool:
     if isinstance(value, tuple):
         return type(value) is tuple and all(_is_constant(part) or type(part) is float for part in value)
-    return value is None or isinstance(value, bool | int | complex | str | np.number | np.bool_)
+    return (
+        value is None or type(value) in (bool, int, complex, str) or isinstance(value, np.number | np.bool_)
+    )
 
 
 def _is_exception(value: Any) -> bool:
@@ -404,6 +408,7 @@ def _is_numpy(value: Any) -> bool:
     return callable(value) and module.split(".")[0] in ("numpy", "math") and "random" not in module
 
 
+@functools.lru_cache(maxsize=4096)
 def _refuse_effects(code: types.CodeType, outside: tuple[str, ...]) -> None:
     """Refuse code that does more than compute from its arguments, and what captured functions may do likewise."""
     waits = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -422,13 +427,12 @@ def _refuse_effects(code: types.CodeType, outside: tuple[str, ...]) -> None:
             _refuse_effects(part, tuple(name for name in part.co_freevars if name in outside))
 
 
-def _global_names(code: types.CodeType) -> Iterator[str]:
-    for instruction in dis.get_instructions(code):
-        if instruction.opname == "LOAD_GLOBAL":
-            yield instruction.argval
-    for part in code.co_consts:
-        if isinstance(part, types.CodeType):
-            yield from _global_names(part)
+@functools.lru_cache(maxsize=4096)
+def _global_names(code: types.CodeType) -> tuple[str, ...]:
+    """Names of globals and builtins that code reads, in order."""
+    names = {each.argval for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL"}
+    inside = (_global_names(part) for part in code.co_consts if isinstance(part, types.CodeType))
+    return tuple(sorted(names.union(*inside)))
 
 
 def digest(function: Callable[..., Any], more: str = "") -> str:
@@ -457,16 +461,12 @@ def _told(value: Any) -> Iterator[str]:
         yield from _told(value.__code__)
         for cell in value.__closure__ or ():
             yield from _told(cell.cell_contents)
-        for name in sorted(set(_global_names(value.__code__))):
+        for name in _global_names(value.__code__):
             if name in value.__globals__:
                 yield name
                 yield from _told(value.__globals__[name])
     elif isinstance(value, types.CodeType):
-        yield f"code {value.co_name} {value.co_code.hex()} {value.co_names} {value.co_varnames} {value.co_freevars}"
-        yield f"{value.co_cellvars} {value.co_argcount} {value.co_posonlyargcount} {value.co_kwonlyargcount}"
-        yield f"{value.co_flags} {value.co_exceptiontable.hex()} {len(value.co_consts)}"
-        for part in value.co_consts:
-            yield from _told(part)
+        yield _told_code(value)
     elif isinstance(value, tuple):
         yield f"tuple {len(value)}"
         for part in value:
@@ -485,6 +485,17 @@ def _told(value: Any) -> Iterator[str]:
         yield f"{type(value).__name__} {getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
     else:
         yield f"{type(value).__name__} {value!r}"
+
+
+@functools.lru_cache(maxsize=4096)
+def _told_code(code: types.CodeType) -> str:
+    told = [
+        f"code {code.co_name} {code.co_code.hex()} {code.co_names} {code.co_varnames} {code.co_freevars}",
+        f"{code.co_cellvars} {code.co_argcount} {code.co_posonlyargcount} {code.co_kwonlyargcount}",
+        f"{code.co_flags} {code.co_exceptiontable.hex()} {len(code.co_consts)}",
+    ]
+    told += [text for part in code.co_consts for text in _told(part)]
+    return hashlib.sha256("\0".join(told).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _is_own(function: Any) -> bool:

@@ -94,11 +94,12 @@ def user_function(given: Any, called: str, arguments: int) -> UserFunction:
     >>> rate = 3.0
     >>> user_function(lambda t: rate * t, "load", 1).numbers.tolist()
     [3.0]
-    >>> seen = []
-    >>> user_function(lambda t: seen.append(t), "load", 1)
-    Traceback (most recent call last):
-    ...
-    klapper.mechanics.compiled_form.NotCompiled: load: it reads 'seen', a list, which may change; a tuple or an array...
+    >>> seen = {}
+    >>> try:
+    ...     user_function(lambda t: seen[t], "load", 1)
+    ... except NotCompiled as reason:
+    ...     print(reason)
+    load: it reads 'seen', a dict, which may change; a tuple or an array can be compiled
     """
     return user_functions([(given, called, arguments)])[0]
 

@@ -56,8 +56,8 @@ class FunctionSystem(System):
     ``picture``                 what it looks like: a :class:`Picture`, or a function of the time ``until`` [s] that
                                 draws it; None: nothing is seen
 
-    ``compiled_form()`` compiles the functions: they may read numbers, arrays, tuples and functions from outside, and must
-    not change anything there.
+    ``compiled_form()`` compiles the functions: they may read numbers, arrays, tuples and functions from outside and
+    must change nothing there.
 
     >>> pendulum = FunctionSystem([0.1], [0.0], mass=[[1.0]], force=lambda t, q, v: -9.81 * np.sin(q))
     >>> float(pendulum.tangents(0.0, np.zeros(1), np.zeros(1)).position[0, 0].round(6))

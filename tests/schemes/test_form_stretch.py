@@ -31,6 +31,7 @@ def compiled(system: System, scheme: Moreau) -> FormStretch:
         scheme.tolerance,
         level=scheme.level,
         projects=scheme.projects(system),
+        clears=scheme.clears(system),
         keeps_lasting=scheme.projection is None,
     )
 

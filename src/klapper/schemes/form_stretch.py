@@ -23,6 +23,7 @@ class FormStretch:
     """Many steps of Moreau's scheme on a system with a compiled form.
 
     ``projects``       whether positions are projected
+    ``clears``         whether penetration is taken out of positions that are projected
     ``keeps_lasting``  whether contacts that last keep the penetration that their law leaves
     ``jumps``          whether steps that begin with an impact are left to the impact law of the scheme
     ``accuracy``       allowed error of position [m] per step; None: steps are equal
@@ -38,6 +39,7 @@ class FormStretch:
         *,
         level: str,
         projects: bool,
+        clears: bool,
         keeps_lasting: bool,
         jumps: bool = False,
         accuracy: float | None = None,
@@ -45,7 +47,7 @@ class FormStretch:
         self.system, self.form = system, form
         self.step, self.theta, self.tolerance = step, theta, tolerance
         self.on_position, self.projects, self.keeps_lasting = level == "position", projects, keeps_lasting
-        self.jumps, self.accuracy = jumps, accuracy
+        self.clears, self.jumps, self.accuracy = clears, jumps, accuracy
         if form.contacts > MOST_LISTED_CONTACTS:
             raise NotCompiled(
                 f"it has {form.contacts} possible contacts, more than {MOST_LISTED_CONTACTS} that can be listed"
@@ -201,6 +203,7 @@ class FormStretch:
             self.tolerance,
             self.on_position,
             self.projects,
+            self.clears,
             self.keeps_lasting,
             self.jumps,
             self.accuracy or 0.0,

@@ -151,6 +151,10 @@ class Moreau(AccurateSteps):
         # moved out of a wall would not fly on the parabola on which it came
         return not system.rigid_bodies and system.contacts.count > 0 and not system.affine_gaps
 
+    def clears(self, system: System) -> bool:
+        """Whether penetration is taken out of positions that are projected, and not only the drift of joints."""
+        return bool(self.projection) or not system.rigid_bodies
+
     def stretch(self, system: System) -> Stretch | None:
         if not self.compiled:
             return None
@@ -171,6 +175,7 @@ class Moreau(AccurateSteps):
             self.tolerance,
             self.level,
             projects=self.projects(system),
+            clears=self.clears(system),
             keeps_lasting=self.projection is None,
             jumps=self.impact is not None,
             accuracy=self.accuracy,

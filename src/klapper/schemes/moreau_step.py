@@ -302,7 +302,7 @@ class MoreauStep:
                 q_after,
                 self.contact[lasts],
                 self.lasting.allowed[lasts],
-                penetration=bool(self.scheme.projection) or not system.rigid_bodies,
+                penetration=self.scheme.clears(system),
             )
         full = self._by_contact(rows, impulse)
         sums = self.before.sums + step_energy(self, full, bilateral, q_after, v_after)

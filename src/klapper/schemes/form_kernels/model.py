@@ -98,14 +98,15 @@ model_by_reference = constructor(Model, ModelType)
 
 class Scheme(NamedTuple):
     """Options of the scheme: the largest h [s], θ, tolerance of contact problems, level, whether positions are
-    projected, whether impacts are left to an impact law, allowed error [m] per step (0: equal steps), and the time [s]
-    at which the run began."""
+    projected, whether penetration is taken out there, too, but for that of contacts that last, whether impacts are left
+    to an impact law, allowed error [m] per step (0: equal steps), and the time [s] at which the run began."""
 
     step: float
     theta: float
     tolerance: float
     on_position: bool
     projects: bool
+    clears: bool
     keeps_lasting: bool
     jumps: bool
     accuracy: float

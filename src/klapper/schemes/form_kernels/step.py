@@ -85,6 +85,9 @@ def step(
             contacts.columns[:count], contacts.rows[:count], contacts.rates[:count],
         )  # fmt: skip
         rough = laws(model, v, count, contacts)
+        for c in range(count):
+            if not math.isfinite(contacts.law[c, 2]):
+                return NOT_FINITE, count, math.inf
         if scheme.jumps and _approaches(contacts, count, v):
             return IMPACT_LAW, count, 0.0
     skew = _matrices(model, scheme, inverse, joints, room, t, t_contact, h, fresh, state)

@@ -13,6 +13,7 @@ from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.signals import Signal
 from klapper.schemes.base import Snapshot
 from klapper.schemes.energy import soft_contacts
+from klapper.schemes.linear_solvers import address, solvers
 from klapper.schemes.modal_coordinates import ModalCoordinates, decoupled
 
 _MOST_ROWS = 1500  # of the dense Delassus matrix
@@ -58,6 +59,12 @@ class LinearStretch:
     ) -> None:
         self.system, self.step, self.theta, self.tolerance = system, step, theta, tolerance
         self.on_position, self.modal_from = level == "position", modal_from
+        self._solvers = solvers(
+            system.contacts.count,
+            rough=self._width > 1,
+            symmetric=self._symmetric,
+            elements=not np.all(self._laws.normal),
+        )
 
     @cached_property
     def _laws(self) -> Any:
@@ -103,7 +110,7 @@ class LinearStretch:
         system, laws, modal = self.system, self._laws, self._modal
         columns, seen = self._columns(), system if modal is None else modal.matrices
         implicit = _implicit(seen, self.step, self.theta)
-        band, inverse = _factors(implicit)
+        factors, banded = _factors(implicit)
         response = _solve(implicit, columns).T.copy()
         delassus = np.asarray(columns.T @ response.T)
         if self._symmetric:
@@ -116,31 +123,18 @@ class LinearStretch:
         dead = system._dead_load if modal is None else modal.shapes.T @ system._dead_load
         by_columns = sparse.csc_array(columns)
         filled = by_columns.nnz > _DENSE_FROM * columns.size
-        mass, rate, position, damping, stiffness, circulatory = (
-            _rows(matrix, system.size) for matrix in _matrices(seen)
-        )
         return LinearForm(
-            mass,
-            rate,
-            position,
-            damping,
-            stiffness,
-            circulatory,
-            band,
-            inverse,
-            _entries(by_columns),
+            *_packed(_matrices(seen), system.size),
+            factors,
+            *_entries(by_columns),
             np.ascontiguousarray(columns.T) if filled else np.zeros((0, 0)),
             response.reshape(columns.shape[1], system.size),
             np.ascontiguousarray(delassus),
             np.ascontiguousarray(compliance),
-            soft,
-            laws.normal,
-            laws.restitution,
-            np.asarray(laws.friction, dtype=float),
-            laws.limit,
+            np.array([laws.normal, laws.restitution, laws.friction, laws.limit, soft], dtype=float),
             dead,
             self._width,
-            self._symmetric,
+            banded,
             self.on_position,
             self.theta,
             self.step,
@@ -161,7 +155,6 @@ class LinearStretch:
         return columns if self._modal is None else self._modal.shapes.T @ columns
 
     def run(self, snapshot: Snapshot, count: int, every: int) -> tuple[Snapshot, dict[str, np.ndarray], str]:
-        from klapper.schemes.kernels.linear import run
         from klapper.schemes.kernels.linear_form import Saved
 
         system, m, w = self.system, self.system.contacts.count, self._width
@@ -178,28 +171,11 @@ class LinearStretch:
             np.empty((s, 7)),
             np.empty(s),
         )
-        impulse, last = np.zeros((m, w)), np.zeros((m, w))
-        scale = np.where(self._scale > 0, self._scale, 1.0)
-        impulse[snapshot.contact] = snapshot.impulse[:, :w] / scale[snapshot.contact]
-        held = np.zeros(m, dtype=bool)
-        held[snapshot.contact] = True
-        loads, damping, friction, impact, numerical = snapshot.sums.tolist()
-        into = self._modal.into if self._modal is not None else np.copy
-        done, covered = run(
-            self._form,
-            self._course(snapshot.step, count, times),
-            into(snapshot.position),
-            into(snapshot.velocity),
-            impulse,
-            held,
-            (loads, damping, friction, impact, numerical),
-            snapshot.step,
-            count,
-            every,
-            self.tolerance,
-            saved,
-            last,
-        )
+        course = self._course(snapshot.step, count, times)
+        for solver in self._solvers:
+            done, covered, last = self._attempt(solver, snapshot, course, count, every, saved)
+            if covered == count:
+                break
         finished = done == s and covered == count
         why = "" if finished else "a contact problem was not solved to the tolerance by the compiled solver"
         if done == 0:
@@ -222,6 +198,41 @@ class LinearStretch:
             "residual": saved.residual[:done],
         }
         return self._after(snapshot, samples, last), samples, why
+
+    def _attempt(
+        self, solver: str, snapshot: Snapshot, course: Any, count: int, every: int, saved: Any
+    ) -> tuple[int, int, np.ndarray]:
+        """The loop with a solver of contact problems: (samples, steps they cover, impulses (m, w) of the last step)."""
+        from klapper.schemes.kernels.linear import run
+        from klapper.schemes.kernels.linear_contacts import new_basis
+
+        m, w = self.system.contacts.count, self._width
+        impulse, last = np.zeros((m, w)), np.zeros((m, w))
+        scale = np.where(self._scale > 0, self._scale, 1.0)
+        impulse[snapshot.contact] = snapshot.impulse[:, :w] / scale[snapshot.contact]
+        held = np.zeros(m, dtype=bool)
+        held[snapshot.contact] = True
+        into = self._modal.into if self._modal is not None else np.copy
+        done, covered = run(
+            self._form,
+            course,
+            into(snapshot.position),
+            into(snapshot.velocity),
+            impulse,
+            held,
+            np.array(snapshot.sums, dtype=float),
+            snapshot.step,
+            count,
+            every,
+            self.tolerance,
+            saved,
+            last,
+            address(solver),
+            *new_basis(impulse if w == 1 else impulse[:0]),
+        )
+        if covered == count or solver == self._solvers[-1]:
+            self._solvers = self._solvers[self._solvers.index(solver) :]
+        return done, covered, last
 
     def _after(self, before: Snapshot, samples: dict[str, np.ndarray], last: np.ndarray) -> Snapshot:
         loaded = np.flatnonzero(np.any(last != 0.0, axis=1)).astype(np.int64)
@@ -258,15 +269,14 @@ class LinearStretch:
         fixed_rates = all(part.tangential_rate.constant for part in system.contacts.parts)
         contact_times = one if fixed_gaps else at_contact
         earlier = np.maximum(contact_times - h, system.start.time)
+        turning = h * np.maximum(*(np.abs(system.gap_accelerations(t)) for t in (contact_times, earlier)))
         rates = system.tangential_rates(one if fixed_rates else at_contact)
         if self._width == 3:
             shape = rates.shape
             rates = (rates.reshape(shape[0], -1, 2) * self._scale[:, 1:]).reshape(shape)
         return Course(
             np.ascontiguousarray(self._load.value(one if fixed_load else at_force)),
-            system.gap_offsets(contact_times),
-            system.gap_rates(contact_times),
-            h * np.maximum(*(np.abs(system.gap_accelerations(t)) for t in (contact_times, earlier))),
+            np.stack([system.gap_offsets(contact_times), system.gap_rates(contact_times), turning]),
             np.ascontiguousarray(rates),
             system.gap_offsets(one if fixed_gaps else sample_times),
         )
@@ -284,15 +294,21 @@ def _matrices(system: Any) -> tuple[Any, ...]:
     )
 
 
-def _rows(matrix: Any, size: int) -> Any:
-    return _entries(sparse.csr_array((size, size)) if matrix is None else sparse.csr_array(matrix))
+def _packed(matrices: Any, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Start (k, n + 1), column and value of k sparse matrices by rows; None is a matrix of zeros."""
+    empty = np.zeros(size + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
+    parts = [empty if matrix is None else _entries(sparse.csr_array(matrix)) for matrix in matrices]
+    before = np.cumsum([0, *(len(value) for _, _, value in parts[:-1])])
+    return (
+        np.array([start for start, _, _ in parts]) + before[:, None],
+        np.concatenate([column for _, column, _ in parts]),
+        np.concatenate([value for _, _, value in parts]),
+    )
 
 
-def _entries(matrix: Any) -> Any:
-    """A compressed matrix, by rows or by columns."""
-    from klapper.schemes.kernels.linear_form import Rows
-
-    return Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(float))
+def _entries(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Start, index and value of a compressed matrix, by rows or by columns."""
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(float)
 
 
 def _implicit(system: Any, step: float, theta: float) -> Any:
@@ -313,12 +329,12 @@ def _bandwidth(matrix: Any) -> int:
     return int(np.abs(entries.row - entries.col).max(initial=0))
 
 
-def _factors(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(band factors L D Lᵀ, empty) of a narrow symmetric matrix, else (empty, inverse)."""
+def _factors(matrix: Any) -> tuple[np.ndarray, bool]:
+    """(band factors L D Lᵀ, True) of a narrow symmetric matrix, else (inverse, False)."""
     n, width = matrix.shape[0], _bandwidth(matrix)
     if width > min(_WIDEST_BAND, n // 3):
         dense = matrix.toarray() if sparse.issparse(matrix) else matrix
-        return np.zeros((0, 0)), np.linalg.inv(dense)
+        return np.linalg.inv(dense), False
     import scipy.linalg
 
     upper = np.zeros((width + 1, n))
@@ -329,7 +345,7 @@ def _factors(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
     diagonal = lower[0].copy()
     band = lower / diagonal  # unit lower triangle by columns
     band[0] = diagonal**2
-    return band, np.zeros((0, 0))
+    return band, True
 
 
 def _solve(matrix: Any, right: np.ndarray) -> np.ndarray:

@@ -1,36 +1,45 @@
-"""Which compiled solver the loop for linear systems calls, by its address: only what is called is compiled.
+"""Which compiled solvers the loop for linear systems calls, by address: only those that are called are compiled.
 
-A single contact without friction needs none. The first of the solvers is taken until it finds no answer.
+One contact without friction needs none. Else the first of a row is taken, the next one where it finds no answer: what
+is rarely needed takes longest to compile.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from importlib import import_module
 
 from klapper.mechanics.kernels.signatures import Pointer
 
-NOTHING, SMOOTH, STUBBORN, AFRESH, SINGLE, ROUGH = (
-    "nothing",
-    "smooth",
-    "stubborn",
-    "afresh",
-    "single",
-    "rough",
-)
+_SOLVERS = {
+    "nothing": ("linear_contacts", "solve_nothing"),
+    "smooth": ("linear_contacts", "solve_smooth"),
+    "smooth or dependent": ("linear_pivoting", "solve_smooth_or_dependent"),
+    "dependent": ("linear_pivoting", "solve_dependent"),
+    "stubborn": ("linear_afresh", "solve_stubborn"),
+    "unsymmetric": ("linear_unsymmetric", "solve_unsymmetric"),
+    "afresh": ("linear_afresh", "solve_afresh"),
+    "single": ("linear_single", "solve_single"),
+    "rough": ("linear_rough", "solve_rough"),
+}
+"""Files in ``klapper.schemes.kernels`` and functions in them."""
 
 
-def solvers(contacts: int, *, rough: bool, symmetric: bool, elements: bool) -> tuple[str, ...]:
-    """Names of solvers for so many contacts, ``rough`` with friction, ``elements`` if some have friction only.
+def solvers(
+    contacts: int, *, rough: bool, elements: bool, symmetric: bool, symmetric_delassus: bool
+) -> tuple[str, ...]:
+    """Names of solvers for so many contacts, in their order.
 
-    >>> solvers(1, rough=False, symmetric=True, elements=False), solvers(3, rough=True, symmetric=True, elements=False)
-    (('nothing',), ('rough',))
+    ``rough``, ``elements``   whether there is friction, and whether some contacts have friction only
+    ``symmetric``, ``symmetric_delassus``   whether M̂ is symmetric, and whether the Delassus matrix is to round-off
     """
     if rough:
-        return (SINGLE,) if contacts == 1 and not elements else (ROUGH,)
+        return ("single",) if contacts == 1 and not elements else ("rough",)
     if contacts <= 1:
-        return (NOTHING,)
-    return (SMOOTH, STUBBORN) if symmetric else (AFRESH,)
+        return ("nothing",)
+    if symmetric:
+        return "smooth", "smooth or dependent", "stubborn"
+    return ("dependent" if symmetric_delassus else "unsymmetric"), "afresh"
 
 
 @cache
@@ -38,22 +47,5 @@ def address(name: str) -> Pointer:
     """The solver of this name, compiled."""
     from klapper.schemes.kernels.linear_contacts import SOLVE
 
-    return Pointer(_function(name), SOLVE)
-
-
-def _function(name: str) -> Any:
-    if name in (STUBBORN, AFRESH):
-        from klapper.schemes.kernels import linear_afresh
-
-        return linear_afresh.solve_stubborn if name == STUBBORN else linear_afresh.solve_afresh
-    if name == ROUGH:
-        from klapper.schemes.kernels.linear_rough import solve_rough
-
-        return solve_rough
-    if name == SINGLE:
-        from klapper.schemes.kernels.linear_single import solve_single
-
-        return solve_single
-    from klapper.schemes.kernels import linear_contacts
-
-    return linear_contacts.solve_smooth if name == SMOOTH else linear_contacts.solve_nothing
+    file, function = _SOLVERS[name]
+    return Pointer(getattr(import_module(f"klapper.schemes.kernels.{file}"), function), SOLVE)

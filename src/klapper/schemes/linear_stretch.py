@@ -20,6 +20,7 @@ _MOST_ROWS = 1500  # of the dense Delassus matrix
 _MOST_COORDINATES = 2000  # of a dense inverse
 _WIDEST_BAND = 32
 _MANY_COORDINATES = 64  # from which on modal coordinates are faster than products with full matrices
+_SYMMETRIC = 1e-12  # relative: entries that differ by less are equal but for round-off
 _DENSE_FROM = 0.25  # share of entries from which on directions are stored with all of them
 
 
@@ -59,12 +60,7 @@ class LinearStretch:
     ) -> None:
         self.system, self.step, self.theta, self.tolerance = system, step, theta, tolerance
         self.on_position, self.modal_from = level == "position", modal_from
-        self._solvers = solvers(
-            system.contacts.count,
-            rough=self._width > 1,
-            symmetric=self._symmetric,
-            elements=not np.all(self._laws.normal),
-        )
+        self._failed = 0  # number of solvers that did not find every answer
 
     @cached_property
     def _laws(self) -> Any:
@@ -94,6 +90,18 @@ class LinearStretch:
         if _bandwidth(_implicit(system, self.step, self.theta)) <= _WIDEST_BAND:
             return None
         return decoupled(system)
+
+    @cached_property
+    def _solvers(self) -> tuple[str, ...]:
+        delassus = self._form.delassus
+        apart, size = abs(delassus - delassus.T), abs(delassus) + abs(delassus.T)
+        return solvers(
+            self.system.contacts.count,
+            rough=self._width > 1,
+            elements=not np.all(self._laws.normal),
+            symmetric=self._symmetric,
+            symmetric_delassus=bool(np.all(apart <= _SYMMETRIC * size)),
+        )
 
     @property
     def _symmetric(self) -> bool:
@@ -172,10 +180,12 @@ class LinearStretch:
             np.empty(s),
         )
         course = self._course(snapshot.step, count, times)
-        for solver in self._solvers:
+        while True:
+            solver = address(self._solvers[self._failed])
             done, covered, last = self._attempt(solver, snapshot, course, count, every, saved)
-            if covered == count:
+            if covered == count or self._failed == len(self._solvers) - 1:
                 break
+            self._failed += 1
         finished = done == s and covered == count
         why = "" if finished else "a contact problem was not solved to the tolerance by the compiled solver"
         if done == 0:
@@ -200,7 +210,7 @@ class LinearStretch:
         return self._after(snapshot, samples, last), samples, why
 
     def _attempt(
-        self, solver: str, snapshot: Snapshot, course: Any, count: int, every: int, saved: Any
+        self, solver: Any, snapshot: Snapshot, course: Any, count: int, every: int, saved: Any
     ) -> tuple[int, int, np.ndarray]:
         """The loop with a solver of contact problems: (samples, steps they cover, impulses (m, w) of the last step)."""
         from klapper.schemes.kernels.linear import run
@@ -227,11 +237,9 @@ class LinearStretch:
             self.tolerance,
             saved,
             last,
-            address(solver),
+            solver,
             *new_basis(impulse if w == 1 else impulse[:0]),
         )
-        if covered == count or solver == self._solvers[-1]:
-            self._solvers = self._solvers[self._solvers.index(solver) :]
         return done, covered, last
 
     def _after(self, before: Snapshot, samples: dict[str, np.ndarray], last: np.ndarray) -> Snapshot:

@@ -1,4 +1,4 @@
-"""Normal impulses of contacts without friction, from the start: what does not settle by exchange alone."""
+"""Normal impulses of contacts without friction by all means: active sets, then Lemke."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import numpy as np
 from numba import njit
 
 from klapper.complementarity.kernels.batch import solve_one
-from klapper.schemes.kernels.linear_contacts import ROUND_OFF, solve_smooth
+from klapper.schemes.kernels.linear_contacts import solve_smooth
+from klapper.schemes.kernels.linear_pivoting import among_those_that_press
 
 
 @njit(cache=True, error_model="numpy")
@@ -44,45 +45,5 @@ def solve_afresh(
     numbers: np.ndarray,
     impulse: np.ndarray,
 ) -> float:
-    """The problem among the contacts that press or would penetrate, with more of them until no other one would."""
-    m = delassus.shape[0]
-    chosen, right = np.zeros(m, np.bool_), np.zeros(m)
-    count = 0
-    for k in range(active.size):
-        i = active[k]
-        right[i] = b[k]
-        chosen[i] = right[i] < 0.0 or impulse[i, 0] > 0.0
-        count += chosen[i]
-    while True:
-        among = np.flatnonzero(chosen)
-        matrix, offset = np.empty((count, count)), np.empty(count)
-        start, x = np.empty(count, np.bool_), np.empty(count)
-        for k in range(count):
-            offset[k] = right[among[k]]
-            start[k] = impulse[among[k], 0] > 0.0
-            for j in range(count):
-                matrix[k, j] = delassus[among[k], among[j]]
-        status, _, _, residual = solve_one(matrix, offset, start, tolerance, x)
-        for k in range(active.size):
-            impulse[active[k], 0] = 0.0
-        if status != 0:
-            return np.inf
-        for k in range(count):
-            impulse[among[k], 0] = x[k]
-        missing = 0
-        for k in range(active.size):
-            i = active[k]
-            if not chosen[i]:
-                y, terms = right[i], abs(right[i])
-                for j in range(count):
-                    term = delassus[i, among[j]] * x[j]
-                    y += term
-                    terms += abs(term)
-                if y < -ROUND_OFF * terms:
-                    chosen[i] = True
-                    missing += 1
-                elif y < 0.0:
-                    residual = max(residual, -y / terms)
-        if missing == 0:
-            return residual
-        count += missing
+    """By active sets and Lemke."""
+    return among_those_that_press(solve_one, delassus, tolerance, active, b, impulse)

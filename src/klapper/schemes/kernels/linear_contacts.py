@@ -86,29 +86,42 @@ def solve_smooth(
     impulse: np.ndarray,
 ) -> float:
     """By exchange of contacts alone, for a symmetric matrix."""
-    m = delassus.shape[0]
-    basis = Basis(
+    basis = opened(places, numbers, active, b)
+    residual = exchange(delassus, basis)
+    if residual <= tolerance:
+        give(basis, active, impulse)
+    return residual
+
+
+@njit(cache=True, error_model="numpy")
+def opened(places: np.ndarray, numbers: np.ndarray, active: np.ndarray, b: np.ndarray) -> Basis:
+    """The basis in the memory of a solver, with the free velocities of a step."""
+    m = places.shape[1]
+    lower, right = numbers[:m], numbers[m]
+    for i in range(m):
+        right[i] = np.inf
+    for k in range(active.size):
+        right[active[k]] = b[k]
+    return Basis(
         places[0],
         places[1],
         places[2],
         places[3],
-        numbers[:m],
-        numbers[m],
+        lower,
+        right,
         numbers[m + 1],
         numbers[m + 2],
         numbers[m + 3],
     )
-    for i in range(m):
-        basis.right[i] = np.inf
+
+
+@njit(cache=True, error_model="numpy")
+def give(basis: Basis, active: np.ndarray, impulse: np.ndarray) -> None:
+    """The impulses of the basis to the active contacts."""
     for k in range(active.size):
-        basis.right[active[k]] = b[k]
-    residual = exchange(delassus, basis)
-    if residual <= tolerance:
-        for k in range(active.size):
-            impulse[active[k], 0] = 0.0
-        for r in range(basis.size[0]):
-            impulse[basis.order[r], 0] = basis.x[r]
-    return residual
+        impulse[active[k], 0] = 0.0
+    for r in range(basis.size[0]):
+        impulse[basis.order[r], 0] = basis.x[r]
 
 
 @njit(cache=True, error_model="numpy")
@@ -144,6 +157,9 @@ def exchange(matrix: np.ndarray, basis: Basis) -> float:
     fewest, patience, renewed = right.size + 1, 3, False
     for _ in range(60):
         size = basis.size[0]
+        for r in range(size):
+            basis.x[r] = -right[order[r]]
+        cholesky_solve(lower, size, basis.x)
         residual, wrong = judge(matrix, basis)
         if wrong == 0:
             if residual <= _WORN or renewed:
@@ -189,14 +205,11 @@ def complete(matrix: np.ndarray, basis: Basis) -> bool:
 
 @njit(cache=True, error_model="numpy")
 def judge(matrix: np.ndarray, basis: Basis) -> tuple[float, int]:
-    """Impulses of the members and velocities of all; returns (relative residual, number of wrong signs).
+    """Velocities of all from the impulses x of the members; returns (relative residual, number of wrong signs).
 
     Members that pull are marked as ``leaving`` and lose their membership, contacts that would penetrate become members.
     """
     size, order, x, y, terms, right = basis.size[0], basis.order, basis.x, basis.y, basis.terms, basis.right
-    for r in range(size):
-        x[r] = -right[order[r]]
-    cholesky_solve(basis.lower, size, x)
     for i in range(right.size):
         y[i] = right[i]
         terms[i] = abs(right[i])

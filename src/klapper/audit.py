@@ -48,7 +48,7 @@ class Audit:
 def audit(run: Run, system: System, scheme: Scheme) -> Audit:
     """Judge a ``run`` of ``system`` by ``scheme``."""
     ledger = run.ledger
-    missing, closed = float(np.abs(ledger.residual).max()), ledger.closes(TRUSTED)
+    missing, closed = ledger.closing_error, ledger.closes(TRUSTED)
     findings: dict[str, Any] = {
         "ledger residual": missing,
         "ledger": ledger.closing,

@@ -129,12 +129,12 @@ class LinearStretch:
             soft = soft_contacts(compliance, np.diag(delassus)[normal], self.step)
             delassus[normal, normal] += compliance / (self.theta * self.step**2)  # (5.70)
         dead = system._dead_load if modal is None else modal.shapes.T @ system._dead_load
-        by_columns = sparse.csc_array(columns)
-        filled = by_columns.nnz > _DENSE_FROM * columns.size
+        by_columns = _by_rows(columns.T)
+        filled = len(by_columns[2]) > _DENSE_FROM * columns.size
         return LinearForm(
             *_packed(_matrices(seen), system.size),
             factors,
-            *_entries(by_columns),
+            *by_columns,
             np.ascontiguousarray(columns.T) if filled else np.zeros((0, 0)),
             response.reshape(columns.shape[1], system.size),
             np.ascontiguousarray(delassus),
@@ -305,13 +305,22 @@ def _matrices(system: Any) -> tuple[Any, ...]:
 def _packed(matrices: Any, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Start (k, n + 1), column and value of k sparse matrices by rows; None is a matrix of zeros."""
     empty = np.zeros(size + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
-    parts = [empty if matrix is None else _entries(sparse.csr_array(matrix)) for matrix in matrices]
+    parts = [empty if matrix is None else _by_rows(matrix) for matrix in matrices]
     before = np.cumsum([0, *(len(value) for _, _, value in parts[:-1])])
     return (
         np.array([start for start, _, _ in parts]) + before[:, None],
         np.concatenate([column for _, column, _ in parts]),
         np.concatenate([value for _, _, value in parts]),
     )
+
+
+def _by_rows(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Start, column and value of a dense or sparse matrix."""
+    if sparse.issparse(matrix):
+        return _entries(sparse.csr_array(matrix))
+    row, column = np.nonzero(matrix)
+    start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(matrix)))])
+    return start.astype(np.int64), column.astype(np.int64), np.asarray(matrix[row, column], dtype=float)
 
 
 def _entries(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -331,10 +340,19 @@ def _implicit(system: Any, step: float, theta: float) -> Any:
 
 def _bandwidth(matrix: Any) -> int:
     """Number of diagonals beside the main one of a symmetric matrix, or a huge number for an unsymmetric one."""
-    entries = sparse.coo_array(matrix)
     if abs(matrix - matrix.T).max() > 1e-13 * abs(matrix).max():
         return int(np.iinfo(np.int64).max)
-    return int(np.abs(entries.row - entries.col).max(initial=0))
+    row, column = _places(matrix)
+    return int(np.abs(row - column).max(initial=0))
+
+
+def _places(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of the entries of a dense or sparse matrix that are not zero."""
+    if not sparse.issparse(matrix):
+        row, column = np.nonzero(matrix)
+        return row, column
+    entries = sparse.coo_array(matrix)
+    return entries.row, entries.col
 
 
 def _factors(matrix: Any) -> tuple[np.ndarray, bool]:

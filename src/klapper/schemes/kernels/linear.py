@@ -46,8 +46,16 @@ _UNLOADED = 1e-13
 
 @njit(cache=True, inline="always")
 def taking_part(
-    model: LinearForm,
-    course: Course,
+    width: int,
+    step: float,
+    on_position: bool,
+    first: np.ndarray,
+    place: np.ndarray,
+    entry: np.ndarray,
+    dense: np.ndarray,
+    laws: np.ndarray,
+    given: np.ndarray,
+    tangential_rate: np.ndarray,
     row: int,
     rate_row: int,
     v: np.ndarray,
@@ -60,19 +68,20 @@ def taking_part(
 ) -> tuple[int, bool]:
     """Contacts of the step and their right-hand sides; returns their number and whether there is anything to solve.
 
+    Arrays of the model and of given motions come one by one: to take one out of a tuple in a loop counts references.
+
     ``at`` (n,)   on velocity level the position q + (1 − θ) h v that tells which contacts are closed, (4.7);
                   on position level that at the end of free motion
     ``held``      (m,) which contacts were loaded in the last step
     ``list_of``   (m,) is filled with the numbers of the contacts, ``b`` (m w,) in their order
     ``lasts``     (m,) which contacts obey the law of those that last, ``klapper.schemes.lasting_contacts``
     """
-    w, first, place, entry, dense = model.width, model.first, model.place, model.entry, model.dense
-    laws, given = model.laws, course.gap[:, row]
+    w = width
     taking, demand = 0, False
     moving, fastest = False, 0.0
-    if not model.on_position:
+    if not on_position:
         for i in range(laws.shape[1]):
-            moving = moving or given[TURNING, i] > 0.0
+            moving = moving or given[TURNING, row, i] > 0.0
     if moving:
         for i in range(v.size):
             fastest = max(fastest, abs(v[i]))
@@ -80,12 +89,12 @@ def taking_part(
         gap = 0.0
         lasts[i] = False
         if laws[NORMAL, i] > 0.0:
-            gap = along(first, place, entry, dense, i * w, at) + given[OFFSET, i]
-            turning = given[TURNING, i] if moving and held[i] else 0.0
-            if turning > NOISE * fastest and gap <= max(model.step * turning, TOUCHING):
-                opening = along(first, place, entry, dense, i * w, v) + given[RATE_OF_GAP, i]
+            gap = along(first, place, entry, dense, i * w, at) + given[OFFSET, row, i]
+            turning = given[TURNING, row, i] if moving and held[i] else 0.0
+            if turning > NOISE * fastest and gap <= max(step * turning, TOUCHING):
+                opening = along(first, place, entry, dense, i * w, v) + given[RATE_OF_GAP, row, i]
                 lasts[i] = opening >= -APPROACH * turning
-            if not model.on_position and gap > TOUCHING and not lasts[i]:
+            if not on_position and gap > TOUCHING and not lasts[i]:
                 continue
         list_of[taking] = i
         at_row = taking * w
@@ -93,18 +102,18 @@ def taking_part(
             b[at_row] = 0.0
             demand = True
         else:
-            rate = given[RATE_OF_GAP, i]
-            if model.on_position:
-                b[at_row] = gap / model.step + rate
+            rate = given[RATE_OF_GAP, row, i]
+            if on_position:
+                b[at_row] = gap / step + rate
             else:
                 before = along(first, place, entry, dense, i * w, v) + rate
                 after = along(first, place, entry, dense, i * w, free) + rate
                 b[at_row] = after + laws[RESTITUTION, i] * before
                 if lasts[i]:
-                    b[at_row] = after + max(gap / model.step, -given[TURNING, i])
+                    b[at_row] = after + max(gap / step, -given[TURNING, row, i])
             demand = demand or b[at_row] < 0.0 or laws[LIMIT, i] > 0.0
         for a in range(1, w):
-            rate = course.tangential_rate[rate_row, i * (w - 1) + a - 1]
+            rate = tangential_rate[rate_row, i * (w - 1) + a - 1]
             b[at_row + a] = along(first, place, entry, dense, i * w + a, free) + rate
         taking += 1
     return taking, demand
@@ -140,7 +149,15 @@ def run(
     dead, delassus, response, laws = model.dead, model.delassus, model.response, model.laws
     start, column, value, dense = model.start, model.column, model.value, model.dense
     begin, place, entry = model.first, model.place, model.entry
+    factors, banded, compliance, on_position = (
+        model.factors,
+        model.banded,
+        model.compliance,
+        model.on_position,
+    )
     damped, elastic = start[RATE, n] > start[RATE, 0], start[POSITION, n] > start[POSITION, 0]
+    of_mass, of_rate, of_position = start[MASS], start[RATE], start[POSITION]
+    of_damping, of_stiffness, of_circulatory = start[DAMPING], start[STIFFNESS], start[CIRCULATORY]
     loads, given, rates_t, sample_offsets = course
     positions, velocities, gaps, impulses, states, energies, residuals = saved
     moving_load, moving_gap = loads.shape[0] > 1, given.shape[1] > 1
@@ -152,10 +169,10 @@ def run(
     gathered, state = np.zeros((m, w)), np.zeros(m, np.int8)
     push = np.zeros(m)
     worst = 0.0
-    stored = 0.5 * form(start[STIFFNESS], column, value, q, q)
+    stored = 0.5 * form(of_stiffness, column, value, q, q)
     for i in range(n):
         stored -= dead[i] * q[i]
-    sprung, lasts = spring_energy(model.compliance, impulse, h), np.zeros(m, np.bool_)
+    sprung, lasts = spring_energy(compliance, impulse, h), np.zeros(m, np.bool_)
     rough = False
     for i in range(m):
         rough = rough or laws[FRICTION, i] > 0.0 or laws[LIMIT, i] > 0.0
@@ -167,20 +184,40 @@ def run(
         for i in range(n):
             middle[i] = q[i] + theta * h * v[i]
         if elastic:
-            multiply(start[POSITION], column, value, middle, force)
+            multiply(of_position, column, value, middle, force)
         if damped:
-            multiply(start[RATE], column, value, v, work)
+            multiply(of_rate, column, value, v, work)
         for i in range(n):
             held_back = (work[i] if damped else 0.0) + (force[i] if elastic else 0.0)
             force[i] = loads[k_load, i] - held_back
             work[i] = h * force[i]
-        apply_inverse(model.factors, model.banded, work, pushed)
-        ahead = h if model.on_position else (1.0 - theta) * h
+        apply_inverse(factors, banded, work, pushed)
+        ahead = h if on_position else (1.0 - theta) * h
         for i in range(n):
             free[i] = v[i] + pushed[i]
-            middle[i] = q[i] + ahead * (free[i] if model.on_position else v[i])
+            middle[i] = q[i] + ahead * (free[i] if on_position else v[i])
 
-        closed, demand = taking_part(model, course, k_gap, k_rate, v, middle, free, held, list_of, b, lasts)
+        closed, demand = taking_part(
+            w,
+            h,
+            on_position,
+            begin,
+            place,
+            entry,
+            dense,
+            laws,
+            given,
+            rates_t,
+            k_gap,
+            k_rate,
+            v,
+            middle,
+            free,
+            held,
+            list_of,
+            b,
+            lasts,
+        )
         j = 0
         for i in range(m):
             held[i] = False
@@ -282,24 +319,24 @@ def run(
             middle[i] = q[i] + theta * h * (v[i] + theta * change[i])
         lost = 0.0
         if damped:
-            applied -= theta * form(start[RATE], column, value, change, work)
-            lost = form(start[DAMPING], column, value, work, work)
+            applied -= theta * form(of_rate, column, value, change, work)
+            lost = form(of_damping, column, value, work, work)
         if elastic:
-            applied -= h * theta * theta * form(start[POSITION], column, value, change, work)
-            outside -= form(start[CIRCULATORY], column, value, middle, work)
+            applied -= h * theta * theta * form(of_position, column, value, change, work)
+            outside -= form(of_circulatory, column, value, middle, work)
         for i in range(n):
             q[i] += h * ((1.0 - theta) * v[i] + theta * free[i])
             v[i] = free[i]
         now_stored = 0.0
         if elastic:
-            now_stored = 0.5 * form(start[STIFFNESS], column, value, q, q)
+            now_stored = 0.5 * form(of_stiffness, column, value, q, q)
         for i in range(n):
             now_stored -= dead[i] * q[i]
         sums[0] += h * outside + walls
         sums[1] += h * lost
         sums[2] += friction
         sums[3] += impact
-        now_sprung = spring_energy(model.compliance, impulse, h)
+        now_sprung = spring_energy(compliance, impulse, h)
         sums[4] += h * (outside - lost) - (now_stored - stored) - h * applied
         sums[4] += softened + turned - (now_sprung - sprung)
         stored, sprung = now_stored, now_sprung
@@ -319,7 +356,7 @@ def run(
                     impulses[samples, i, a] = gathered[i, a]
                     gathered[i, a] = 0.0
                     last_impulse[i, a] = impulse[i, a]
-            energies[samples, 0] = 0.5 * form(start[MASS], column, value, v, v)
+            energies[samples, 0] = 0.5 * form(of_mass, column, value, v, v)
             energies[samples, 1] = stored + sprung
             for i in range(5):
                 energies[samples, 2 + i] = sums[i]

@@ -17,8 +17,6 @@ import numpy as np
 
 from klapper.conservation import conservation
 from klapper.mechanics.contacts import unused_restitution
-from klapper.mechanics.determinacy import force_determinacy
-from klapper.mechanics.force_audit import forces_by_state, summary
 from klapper.mechanics.momenta import has_momenta
 from klapper.mechanics.system import System
 from klapper.results import Run
@@ -51,7 +49,7 @@ class Audit:
 def audit(run: Run, system: System, scheme: Scheme) -> Audit:
     """Judge a ``run`` of ``system`` by ``scheme``."""
     ledger = run.ledger
-    missing, closed = float(np.abs(ledger.residual).max()), ledger.closes(TRUSTED)
+    missing, closed = ledger.closing_error, ledger.closes(TRUSTED)
     findings: dict[str, Any] = {
         "ledger residual": missing,
         "ledger": ledger.closing,
@@ -173,6 +171,9 @@ def _unused_restitution(system: System, scheme: Scheme) -> dict[str, Any]:
 
 def _open_forces(run: Run, system: System, scheme: Scheme) -> dict[str, Any]:
     """Whether forces of contacts and constraints are determined, in words."""
+    from klapper.mechanics.determinacy import force_determinacy
+    from klapper.mechanics.force_audit import forces_by_state, summary
+
     samples, layout = run.samples, run.layout
     if not (layout.contacts or layout.constraints):
         return {}

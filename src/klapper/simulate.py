@@ -648,7 +648,8 @@ class _Loop:
         seconds = self._seconds
         samples, about = Samples.concatenate(self.stretches), self.about()
         with self.effort.timed("judging"):
-            judged = audit(Run(self.layout, samples, about), self.system, self.scheme)
+            run = Run(self.layout, samples, {"settings": about["settings"]})
+            judged = audit(run, self.system, self.scheme)
         if judged.failure and status == "complete":
             status, message = "failed", judged.failure
         about |= {
@@ -681,7 +682,7 @@ class _Loop:
         told = self.iterations.told(len(samples))
         if told is not None:
             about["iterations"] = told.plain()
-        return Run(self.layout, samples, about)
+        return run.told(about)
 
 
 class _Inner(NamedTuple):

@@ -18,7 +18,7 @@ Moreau 1988; Jean 1999; Anitescu & Potra 2002.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -39,9 +39,10 @@ from klapper.schemes.base import (
 )
 from klapper.schemes.energy import spring_energy
 from klapper.schemes.lasting_contacts import closed_at_start
-from klapper.schemes.mobility import Inverse
-from klapper.schemes.moreau_step import MoreauStep
 from klapper.schemes.work import Work
+
+if TYPE_CHECKING:
+    from klapper.schemes.mobility import Inverse
 
 
 @registered
@@ -231,6 +232,8 @@ class Moreau(AccurateSteps):
         return replace(step, after=replace(step.after, memory=memory))
 
     def _fixed_step(self, system: System, snapshot: Snapshot, h: float, work: Work) -> Step:
+        from klapper.schemes.moreau_step import MoreauStep
+
         try:
             return MoreauStep(self, system, snapshot, h, work).done()
         except ComplementarityError as error:
@@ -243,6 +246,8 @@ class Moreau(AccurateSteps):
         """M̂⁻¹, kept from the last step as long as the matrices are the same objects."""
 
         def made() -> Inverse:
+            from klapper.schemes.mobility import Inverse
+
             matrix = mass
             if tangents.velocity is not None:
                 matrix = matrix - (h * self.theta) * tangents.velocity

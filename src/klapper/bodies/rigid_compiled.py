@@ -48,7 +48,7 @@ def compiled_form(parts: Parts) -> CompiledForm:
 
 
 def _kernels(parts: Parts, what: str) -> Any:
-    """The planar or spatial functions for ``what``, one of "contacts", "joints" and "forces"."""
+    """The planar or spatial functions for ``what``, one of "contacts", "joints", "forces" and "torsion"."""
     where = "planar" if parts.layout.dimension == 2 else "spatial"
     return import_module(f"klapper.bodies.kernels.{where}_{what}")
 
@@ -70,8 +70,8 @@ def _motion(parts: Parts) -> dict[str, Any]:
 def _forces(parts: Parts) -> dict[str, Any]:
     from klapper.bodies.kernels import shared
 
-    forces = _kernels(parts, "forces")
     springs, torsion = parts.springs, parts.torsion
+    forces = _kernels(parts, "torsion" if torsion.count else "forces")
     if not (springs.count or torsion.count or parts.loads.count):
         weight = forces.gyroscopic if parts.gyroscopic else shared.weight
         return {"force": weight, "potential": forces.weight_potential, "powers": shared.no_powers}

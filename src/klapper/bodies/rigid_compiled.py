@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from klapper.bodies.rigid_tables import RigidTables, body_table
-from klapper.mechanics.compiled_form import CompiledForm, NotCompiled
+from klapper.mechanics.compiled_form import CompiledForm
 
 if TYPE_CHECKING:
     from klapper.bodies.rigid_system import Parts
+    from klapper.mechanics.user_signals import OwnSignals
 
 _PAIRS_PER_BALL = {2: 6, 3: 12}
 """Near pairs per ball that a search has room for. Equal discs have at most 3, equal spheres at most 6 that touch; the
@@ -25,10 +26,10 @@ _FEW = 64
 def compiled_form(parts: Parts) -> CompiledForm:
     """The form of a system made of ``parts``; NotCompiled where a part has no compiled code."""
     from klapper.bodies.kernels import shared
+    from klapper.mechanics.user_signals import compile_signals
 
     packed = RigidTables(parts)
-    if packed.tables.own_functions:
-        raise NotCompiled("the model has functions of time or of the sliding speed that are not compiled")
+    own = compile_signals(packed.tables)
     index, data = packed.packed()
     nv = parts.layout.velocity_count
     return CompiledForm(
@@ -36,27 +37,31 @@ def compiled_form(parts: Parts) -> CompiledForm:
         data=data,
         positions=parts.layout.position_count,
         velocities=nv,
-        bring=_bring(packed),
+        bring=own.bring,
         mass=shared.mass,
         mass_entries=np.tile(np.arange(nv), (2, 1)),
         complete=not parts.gyroscopic,
         **_forces(parts),
         **_motion(parts),
-        **_contacts(parts),
+        **_contacts(parts, _laws(packed, own)),
         **_constraints(parts),
     )
 
 
 def _kernels(parts: Parts, what: str) -> Any:
-    """The planar or spatial functions for ``what``, one of "contacts", "joints" and "forces"."""
+    """The planar or spatial functions for ``what``, one of "contacts", "joints", "forces" and "torsion"."""
     where = "planar" if parts.layout.dimension == 2 else "spatial"
     return import_module(f"klapper.bodies.kernels.{where}_{what}")
 
 
-def _bring(packed: RigidTables) -> Any:
-    from klapper.mechanics.kernels.given import bring
+def _laws(packed: RigidTables, own: OwnSignals) -> Any:
+    from klapper.bodies.kernels import shared
+    from klapper.mechanics.kernels.signatures import LAWS
+    from klapper.mechanics.user_functions import compiled
 
-    return bring if packed.over_time else None
+    if not packed.tables.friction_functions:
+        return shared.laws
+    return compiled(shared.laws_of(own.coefficient), LAWS, "friction")
 
 
 def _motion(parts: Parts) -> dict[str, Any]:
@@ -70,8 +75,8 @@ def _motion(parts: Parts) -> dict[str, Any]:
 def _forces(parts: Parts) -> dict[str, Any]:
     from klapper.bodies.kernels import shared
 
-    forces = _kernels(parts, "forces")
     springs, torsion = parts.springs, parts.torsion
+    forces = _kernels(parts, "torsion" if torsion.count else "forces")
     if not (springs.count or torsion.count or parts.loads.count):
         weight = forces.gyroscopic if parts.gyroscopic else shared.weight
         return {"force": weight, "potential": forces.weight_potential, "powers": shared.no_powers}
@@ -100,9 +105,7 @@ def tangent_entries(parts: Parts) -> np.ndarray:
     return np.concatenate(entries, axis=1)
 
 
-def _contacts(parts: Parts) -> dict[str, Any]:
-    from klapper.bodies.kernels import shared
-
+def _contacts(parts: Parts, laws: Any) -> dict[str, Any]:
     contacts, dimension = parts.contacts, parts.layout.dimension
     found: dict[str, Any] = {"contacts": contacts.count, "tangential": contacts.tangential}
     if contacts.count == 0:
@@ -113,7 +116,7 @@ def _contacts(parts: Parts) -> dict[str, Any]:
         "directions": kernels.directions,
         "curvature": kernels.curvature,
         "contact_width": _contact_width(parts),
-        "laws": shared.laws,
+        "laws": laws,
         "constant_friction": contacts.constant,
         "straight": _straight(parts),
     }

@@ -28,7 +28,7 @@ from klapper.bodies.kernels.slots import (
     PLANE_WIDTH,
 )
 from klapper.bodies.kernels.spatial_vectors import Vector, centre, plus, rotation, turn, vector
-from klapper.mechanics.kernels.signatures import form_function
+from klapper.mechanics.kernels.signatures import form_function, inlined
 
 _FARTHEST = 2.0**40  # cubes beyond count as the last one
 _FEW = 24  # balls up to which all pairs cost less than sorting
@@ -89,7 +89,7 @@ def spatial(index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, out: n
     return found
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def _listed(index: np.ndarray, out: np.ndarray) -> int:
     if index[LISTED_COUNT] > out.size:
         return -1
@@ -98,7 +98,7 @@ def _listed(index: np.ndarray, out: np.ndarray) -> int:
     return index[LISTED_COUNT]
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def _near_plane(
     index: np.ndarray,
     data: np.ndarray,
@@ -127,7 +127,7 @@ def _near_plane(
     return found
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def _close(index: np.ndarray, first: int, ball: np.ndarray, a: int, b: int, margin: float) -> bool:
     """Whether two balls of a group are near; ``first`` is where its list of balls begins."""
     x, y, z = ball[a, 0] - ball[b, 0], ball[a, 1] - ball[b, 1], ball[a, 2] - ball[b, 2]
@@ -155,7 +155,7 @@ def _near_balls(
     return found
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def _bucket(x: int, y: int, z: int, mask: int) -> int:
     return ((x * 73856093) ^ (y * 19349663) ^ (z * 83492791)) & mask
 

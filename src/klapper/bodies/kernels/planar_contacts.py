@@ -8,17 +8,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
-from klapper.bodies.kernels.shared import numbers_of, pair, put_columns
+from klapper.bodies.kernels.shared import entry, numbers_of, pair, put_columns
 from klapper.bodies.kernels.slots import BODY, BODY_SIZE
-from klapper.mechanics.kernels.signatures import form_function
+from klapper.mechanics.kernels.signatures import form_function, inlined
 
 Pose = tuple[float, float, float, float]
 Motion = tuple[float, float, float]
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def pose(index: np.ndarray, q: np.ndarray, body: int) -> Pose:
     at = index[BODY] + BODY_SIZE * body
     place, count = index[at], index[at + 2]
@@ -29,7 +28,23 @@ def pose(index: np.ndarray, q: np.ndarray, body: int) -> Pose:
     return q[place], q[place + 1], math.cos(q[place + 2]), math.sin(q[place + 2])
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
+def two_poses(
+    index: np.ndarray, q: np.ndarray, a: int, b: int, last_a: int, pose_a: Pose, last_b: int, pose_b: Pose
+) -> tuple[Pose, Pose]:
+    """Poses of the bodies a and b, taken again from those of the last two where they are the same."""
+    if a == last_a:
+        new_a = pose_a
+    elif a == last_b:
+        new_a = pose_b
+    else:
+        new_a = pose(index, q, a)
+    if b == last_b:
+        return new_a, pose_b
+    return new_a, pose_a if b == last_a else pose(index, q, b)
+
+
+@inlined
 def motion(index: np.ndarray, v: np.ndarray, body: int) -> Motion:
     at = index[BODY] + BODY_SIZE * body
     row, count = index[at + 1], index[at + 2]
@@ -38,7 +53,7 @@ def motion(index: np.ndarray, v: np.ndarray, body: int) -> Motion:
     return v[row], v[row + 1], v[row + 2] if count == 3 else 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def touch(
     data: np.ndarray,
     pose_a: Pose,
@@ -78,21 +93,24 @@ def touch(
     return gap, normal_x, normal_y, arm_x - radius * normal_x, arm_y - radius * normal_y, off_x, off_y
 
 
-@form_function("gaps")
+@form_function("gaps", allocates=False)
 def gaps(
     index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, which: np.ndarray, out: np.ndarray
 ) -> None:
+    last_a = last_b = -1
+    pose_a = pose_b = (0.0, 0.0, 1.0, 0.0)
     for k in range(which.size):
         ball, other, with_plane, _, used = pair(index, which[k])
         if not used:
             out[k] = math.nan
             continue
         at, to, a, b, moved, _ = numbers_of(index, ball, other, with_plane)
-        shift = data[moved] if with_plane else 0.0
-        out[k] = touch(data, pose(index, q, a), pose(index, q, b), at, to, with_plane, shift)[0]
+        pose_a, pose_b = two_poses(index, q, a, b, last_a, pose_a, last_b, pose_b)
+        last_a, last_b = a, b
+        out[k] = touch(data, pose_a, pose_b, at, to, with_plane, data[moved])[0]
 
 
-@form_function("directions")
+@form_function("directions", allocates=False)
 def directions(
     index: np.ndarray,
     data: np.ndarray,
@@ -103,45 +121,55 @@ def directions(
     rows: np.ndarray,
     rates: np.ndarray,
 ) -> None:
+    last_a = last_b = -1
+    pose_a = pose_b = (0.0, 0.0, 1.0, 0.0)
     for k in range(which.size):
         ball, other, with_plane, _, _ = pair(index, which[k])
         at, to, a, b, moved, sliding = numbers_of(index, ball, other, with_plane)
-        shift = data[moved] if with_plane else 0.0
-        _, n_x, n_y, a_x, a_y, b_x, b_y = touch(
-            data, pose(index, q, a), pose(index, q, b), at, to, with_plane, shift
-        )
-        put_columns(index, columns[k], a, b)
-        put_row(index, rows[k, 0], a, b, n_x, n_y, a_x * n_y - a_y * n_x, b_x * n_y - b_y * n_x)
-        put_row(index, rows[k, 1], a, b, n_y, -n_x, -a_x * n_x - a_y * n_y, -b_x * n_x - b_y * n_y)
-        rates[k, 0] = rates[k, 1] = 0.0
-        if with_plane:
-            rates[k, 0] = -data[moved + 1]
-            rates[k, 1] = -(n_y * data[sliding] - n_x * data[sliding + 1])
+        pose_a, pose_b = two_poses(index, q, a, b, last_a, pose_a, last_b, pose_b)
+        last_a, last_b = a, b
+        _, n_x, n_y, a_x, a_y, b_x, b_y = touch(data, pose_a, pose_b, at, to, with_plane, data[moved])
+        put_columns(index, columns, k, a, b)
+        put_row(index, rows, (k, 0), a, b, n_x, n_y, a_x * n_y - a_y * n_x, b_x * n_y - b_y * n_x)
+        put_row(index, rows, (k, 1), a, b, n_y, -n_x, -a_x * n_x - a_y * n_y, -b_x * n_x - b_y * n_y)
+        rates[k, 0] = -data[moved + 1]
+        rates[k, 1] = -(n_y * data[sliding] - n_x * data[sliding + 1])
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def put_row(
-    index: np.ndarray, row: np.ndarray, first: int, second: int, x: float, y: float, a: float, b: float
+    index: np.ndarray,
+    rows: np.ndarray,
+    place: tuple[int, ...],
+    first: int,
+    second: int,
+    x: float,
+    y: float,
+    a: float,
+    b: float,
 ) -> None:
-    """A force (x, y) with the moment a on the first body and its opposite, with b, on the second, as one row (w,)."""
+    """A force (x, y) with the moment a on the first body and its opposite, with b, on the second, as the row (w,) at a
+    ``place`` of ``rows`` (…, w)."""
     at = 0
     count = index[index[BODY] + BODY_SIZE * first + 2]
     if count > 0:
-        row[0], row[1] = x, y
+        rows[entry(place, 0)] = x
+        rows[entry(place, 1)] = y
         if count == 3:
-            row[2] = a
+            rows[entry(place, 2)] = a
         at = count
     count = index[index[BODY] + BODY_SIZE * second + 2]
     if count > 0:
-        row[at], row[at + 1] = -x, -y
+        rows[entry(place, at)] = -x
+        rows[entry(place, at + 1)] = -y
         if count == 3:
-            row[at + 2] = -b
+            rows[entry(place, at + 2)] = -b
         at += count
-    for k in range(at, row.size):
-        row[k] = 0.0
+    for k in range(at, rows.shape[-1]):
+        rows[entry(place, k)] = 0.0
 
 
-@form_function("curvature")
+@form_function("curvature", allocates=False)
 def curvature(
     index: np.ndarray,
     data: np.ndarray,
@@ -153,13 +181,14 @@ def curvature(
 ) -> None:
     """b_N = ṅ · w + n · ẇ − s̈ and b_T = ṫ · (w − u) + t · (ẇ − u̇), w the relative velocity at the contact points and
     u that of the surface, both along the motion with v held."""
+    last_a = last_b = -1
+    pose_a = pose_b = (0.0, 0.0, 1.0, 0.0)
     for k in range(which.size):
         ball, other, with_plane, _, _ = pair(index, which[k])
         at, to, a, b, moved, sliding = numbers_of(index, ball, other, with_plane)
-        shift = data[moved] if with_plane else 0.0
-        gap, n_x, n_y, a_x, a_y, b_x, b_y = touch(
-            data, pose(index, q, a), pose(index, q, b), at, to, with_plane, shift
-        )
+        pose_a, pose_b = two_poses(index, q, a, b, last_a, pose_a, last_b, pose_b)
+        last_a, last_b = a, b
+        gap, n_x, n_y, a_x, a_y, b_x, b_y = touch(data, pose_a, pose_b, at, to, with_plane, data[moved])
         x_a, y_a, turn_a = motion(index, v, a)
         x_b, y_b, turn_b = motion(index, v, b)
         radius = data[at + 3]
@@ -182,9 +211,7 @@ def curvature(
             db_x, db_y = -turn_b * off_y + outside * dn_x, turn_b * off_x + outside * dn_y
         da_x, da_y = centre_x - x_a - radius * dn_x, centre_y - y_a - radius * dn_y
         pull_x, pull_y = -turn_a * da_y + turn_b * db_y, turn_a * da_x - turn_b * db_x
-        out[k, 0] = dn_x * slip_x + dn_y * slip_y + n_x * pull_x + n_y * pull_y
-        if with_plane:
-            out[k, 0] -= data[moved + 2]
-            slip_x, slip_y = slip_x - data[sliding], slip_y - data[sliding + 1]
-            pull_x, pull_y = pull_x - data[sliding + 2], pull_y - data[sliding + 3]
+        out[k, 0] = dn_x * slip_x + dn_y * slip_y + n_x * pull_x + n_y * pull_y - data[moved + 2]
+        slip_x, slip_y = slip_x - data[sliding], slip_y - data[sliding + 1]
+        pull_x, pull_y = pull_x - data[sliding + 2], pull_y - data[sliding + 3]
         out[k, 1] = dn_y * slip_x - dn_x * slip_y + n_y * pull_x - n_x * pull_y

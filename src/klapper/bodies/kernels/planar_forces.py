@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from klapper.bodies.kernels.planar_contacts import motion, pose
-from klapper.bodies.kernels.planar_joints import reach, turn_of
+from klapper.bodies.kernels.planar_joints import reach
 from klapper.bodies.kernels.shared import height_energy, share_of, weight
 from klapper.bodies.kernels.slots import (
     BODY,
@@ -25,16 +25,11 @@ from klapper.bodies.kernels.slots import (
     SPRING_NUMBERS,
     SPRING_SIZE,
     SPRING_WIDTH,
-    TORSION,
-    TORSION_COUNT,
-    TORSION_NUMBERS,
-    TORSION_SIZE,
-    TORSION_WIDTH,
 )
-from klapper.mechanics.kernels.signatures import form_function
+from klapper.mechanics.kernels.signatures import form_function, inlined
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def push(index: np.ndarray, out: np.ndarray, body: int, x: float, y: float, moment: float) -> None:
     """Add a force and a moment on a body to a generalised force (nv,)."""
     at = index[BODY] + BODY_SIZE * body
@@ -46,7 +41,7 @@ def push(index: np.ndarray, out: np.ndarray, body: int, x: float, y: float, mome
             out[row + 2] += moment
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def spring(
     index: np.ndarray, data: np.ndarray, q: np.ndarray, k: int
 ) -> tuple[float, float, float, float, float, float, float]:
@@ -64,7 +59,7 @@ def spring(
     return length, x, y, a_x, a_y, b_x, b_y
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def lengthening(
     index: np.ndarray,
     data: np.ndarray,
@@ -87,11 +82,11 @@ def lengthening(
     return own, given
 
 
-@form_function("force")
+@form_function("force", allocates=False)
 def force(
     index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, v: np.ndarray, out: np.ndarray
 ) -> None:
-    """Weight, springs, torsion springs and loads."""
+    """Weight, springs and loads."""
     weight(index, data, t, q, v, out)
     for k in range(index[SPRING_COUNT]):
         at, numbers = index[SPRING] + SPRING_SIZE * k, index[SPRING_NUMBERS] + SPRING_WIDTH * k
@@ -100,12 +95,6 @@ def force(
         pull = data[numbers + 6] * (length - data[numbers + 7]) + data[numbers + 8] * (own + given)
         push(index, out, index[at], -pull * x, -pull * y, -pull * (a_x * y - a_y * x))
         push(index, out, index[at + 1], pull * x, pull * y, pull * (b_x * y - b_y * x))
-    for k in range(index[TORSION_COUNT]):
-        at = index[TORSION] + TORSION_SIZE * k
-        stretch, rate, numbers = twist(index, data, q, v, k)
-        moment = data[numbers + 7] * stretch + data[numbers + 9] * rate
-        push(index, out, index[at], 0.0, 0.0, -moment)
-        push(index, out, index[at + 1], 0.0, 0.0, moment)
     for k in range(index[LOAD_COUNT]):
         at = index[LOAD] + LOAD_SIZE * k
         body, given, turning = index[at], index[at + 1], index[at + 2]
@@ -115,27 +104,10 @@ def force(
 
 
 @njit(cache=True, error_model="numpy")
-def twist(
-    index: np.ndarray, data: np.ndarray, q: np.ndarray, v: np.ndarray, k: int
-) -> tuple[float, float, int]:
-    """α − α₀ and α̇ of a torsion spring, and the place of its numbers."""
-    at, numbers = index[TORSION] + TORSION_SIZE * k, index[TORSION_NUMBERS] + TORSION_WIDTH * k
-    a, b = index[at], index[at + 1]
-    angle = turn_of(index, q, a) - turn_of(index, q, b) - data[numbers + 3]
-    return angle - data[numbers + 8], motion(index, v, a)[2] - motion(index, v, b)[2], numbers
-
-
-@form_function("tangents")
-def tangents(
-    index: np.ndarray,
-    data: np.ndarray,
-    t: float,
-    q: np.ndarray,
-    v: np.ndarray,
-    by_position: np.ndarray,
-    by_velocity: np.ndarray,
-) -> None:
-    """Of every spring all velocities of its two bodies by all of them, of torsion springs those that turn."""
+def spring_tangents(
+    index: np.ndarray, data: np.ndarray, q: np.ndarray, by_position: np.ndarray, by_velocity: np.ndarray
+) -> int:
+    """Of every spring all velocities of its two bodies by all of them; returns how many entries that are."""
     direction, arms = np.empty(6), np.empty((2, 6))
     entry = 0
     for k in range(index[SPRING_COUNT]):
@@ -164,42 +136,40 @@ def tangents(
                     by_position[entry] -= pull * (b_x * x + b_y * y)
                 by_velocity[entry] = -damping * outer
                 entry += 1
-    for k in range(index[TORSION_COUNT]):
-        at, numbers = index[TORSION] + TORSION_SIZE * k, index[TORSION_NUMBERS] + TORSION_WIDTH * k
-        a = index[index[BODY] + BODY_SIZE * index[at] + 2] == 3
-        b = index[index[BODY] + BODY_SIZE * index[at + 1] + 2] == 3
-        for m in range(2):
-            for n in range(2):
-                if (a if m == 0 else b) and (a if n == 0 else b):
-                    sign = 1.0 if m == n else -1.0
-                    by_position[entry] = -sign * data[numbers + 7]
-                    by_velocity[entry] = -sign * data[numbers + 9]
-                    entry += 1
+    return entry
 
 
-@form_function("potential")
+@form_function("tangents")
+def tangents(
+    index: np.ndarray,
+    data: np.ndarray,
+    t: float,
+    q: np.ndarray,
+    v: np.ndarray,
+    by_position: np.ndarray,
+    by_velocity: np.ndarray,
+) -> None:
+    spring_tangents(index, data, q, by_position, by_velocity)
+
+
+@form_function("potential", allocates=False)
 def weight_potential(index: np.ndarray, data: np.ndarray, q: np.ndarray) -> float:
     return height_energy(index, data, q, 2)
 
 
-@form_function("potential")
+@form_function("potential", allocates=False)
 def potential(index: np.ndarray, data: np.ndarray, q: np.ndarray) -> float:
-    """Of weight, of springs that are not on moved supports, and of torsion springs."""
+    """Of weight, and of springs that are not on moved supports."""
     total = height_energy(index, data, q, 2)
     for k in range(index[SPRING_COUNT]):
         if index[index[SPRING] + SPRING_SIZE * k + 4] == 0:
             numbers = index[SPRING_NUMBERS] + SPRING_WIDTH * k
             stretch = spring(index, data, q, k)[0] - data[numbers + 7]
             total += 0.5 * data[numbers + 6] * stretch * stretch
-    for k in range(index[TORSION_COUNT]):
-        at, numbers = index[TORSION] + TORSION_SIZE * k, index[TORSION_NUMBERS] + TORSION_WIDTH * k
-        stretch = turn_of(index, q, index[at]) - turn_of(index, q, index[at + 1])
-        stretch = stretch - data[numbers + 3] - data[numbers + 8]
-        total += 0.5 * data[numbers + 7] * stretch * stretch
     return total
 
 
-@form_function("powers")
+@form_function("powers", allocates=False)
 def powers(
     index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, v: np.ndarray, out: np.ndarray
 ) -> None:
@@ -213,9 +183,6 @@ def powers(
         if index[index[SPRING] + SPRING_SIZE * k + 4] != 0:
             out[0] -= pull * rate
         out[1] += data[numbers + 8] * rate * rate
-    for k in range(index[TORSION_COUNT]):
-        _, rate, numbers = twist(index, data, q, v, k)
-        out[1] += data[numbers + 9] * rate * rate
     for k in range(index[LOAD_COUNT]):
         at = index[LOAD] + LOAD_SIZE * k
         body, given, turning = index[at], index[at + 1], index[at + 2]

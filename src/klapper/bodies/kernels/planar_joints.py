@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
-from klapper.bodies.kernels.planar_contacts import Pose, motion, pose, put_row
+from klapper.bodies.kernels.planar_contacts import Pose, motion, put_row, two_poses
 from klapper.bodies.kernels.shared import put_columns
 from klapper.bodies.kernels.slots import (
     ANGLE_ROW,
@@ -20,10 +19,10 @@ from klapper.bodies.kernels.slots import (
     JOINT_SIZE,
     JOINT_WIDTH,
 )
-from klapper.mechanics.kernels.signatures import form_function
+from klapper.mechanics.kernels.signatures import form_function, inlined
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def reach(data: np.ndarray, at: Pose, place: int, moved: int) -> tuple[float, float]:
     """A place of a body, given by where it stands in ``data``, relative to the body's centre, in world axes."""
     _, _, cos, sin = at
@@ -31,16 +30,16 @@ def reach(data: np.ndarray, at: Pose, place: int, moved: int) -> tuple[float, fl
     return x, sin * data[place] + cos * data[place + 1] + data[moved + 1]
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def turn_of(index: np.ndarray, q: np.ndarray, body: int) -> float:
     """φ of a body, 0 of one that does not turn."""
     at = index[BODY] + BODY_SIZE * body
     return q[index[at] + 2] if index[at + 2] == 3 else 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def joint(
-    index: np.ndarray, data: np.ndarray, q: np.ndarray, k: int
+    index: np.ndarray, data: np.ndarray, q: np.ndarray, k: int, pose_a: Pose, pose_b: Pose
 ) -> tuple[float, float, float, float, float, float]:
     """Residual, rate, and the direction: a force (x, y) with its moments on the two bodies."""
     at, numbers = index[JOINT] + JOINT_SIZE * k, index[JOINT_NUMBERS] + JOINT_WIDTH * k
@@ -55,7 +54,6 @@ def joint(
     if kind == ANGLE_ROW:
         angle = turn_of(index, q, a) - turn_of(index, q, b) - data[numbers + 3] - data[moved_a]
         return angle, -data[moved_a + 1], 0.0, 0.0, 1.0, 1.0
-    pose_a, pose_b = pose(index, q, a), pose(index, q, b)
     a_x, a_y = reach(data, pose_a, numbers, moved_a)
     b_x, b_y = reach(data, pose_b, numbers + 3, moved_b)
     away_x, away_y = pose_a[0] + a_x - (pose_b[0] + b_x), pose_a[1] + a_y - (pose_b[1] + b_y)
@@ -74,13 +72,19 @@ def joint(
     return residual, e_x * given_x + e_y * given_y, e_x, e_y, a_x * e_y - a_y * e_x, b_x * e_y - b_y * e_x
 
 
-@form_function("residuals")
+@form_function("residuals", allocates=False)
 def residuals(index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, out: np.ndarray) -> None:
+    last_a = last_b = -1
+    pose_a = pose_b = (0.0, 0.0, 1.0, 0.0)
     for k in range(index[JOINT_COUNT]):
-        out[k] = joint(index, data, q, k)[0]
+        at = index[JOINT] + JOINT_SIZE * k
+        a, b = index[at + 1], index[at + 2]
+        pose_a, pose_b = two_poses(index, q, a, b, last_a, pose_a, last_b, pose_b)
+        last_a, last_b = a, b
+        out[k] = joint(index, data, q, k, pose_a, pose_b)[0]
 
 
-@form_function("constraint_directions")
+@form_function("constraint_directions", allocates=False)
 def constraint_directions(
     index: np.ndarray,
     data: np.ndarray,
@@ -90,19 +94,25 @@ def constraint_directions(
     rows: np.ndarray,
     rates: np.ndarray,
 ) -> None:
+    last_a = last_b = -1
+    pose_a = pose_b = (0.0, 0.0, 1.0, 0.0)
     for k in range(index[JOINT_COUNT]):
         at = index[JOINT] + JOINT_SIZE * k
         a, b = index[at + 1], index[at + 2]
-        _, rates[k], x, y, moment_a, moment_b = joint(index, data, q, k)
-        put_columns(index, columns[k], a, b)
-        put_row(index, rows[k], a, b, x, y, moment_a, moment_b)
+        pose_a, pose_b = two_poses(index, q, a, b, last_a, pose_a, last_b, pose_b)
+        last_a, last_b = a, b
+        _, rates[k], x, y, moment_a, moment_b = joint(index, data, q, k, pose_a, pose_b)
+        put_columns(index, columns, k, a, b)
+        put_row(index, rows, (k,), a, b, x, y, moment_a, moment_b)
 
 
-@form_function("constraint_curvature")
+@form_function("constraint_curvature", allocates=False)
 def constraint_curvature(
     index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, v: np.ndarray, out: np.ndarray
 ) -> None:
     """Φ̈ along the motion with v held."""
+    last_a = last_b = -1
+    pose_a = pose_b = (0.0, 0.0, 1.0, 0.0)
     for k in range(index[JOINT_COUNT]):
         at, numbers = index[JOINT] + JOINT_SIZE * k, index[JOINT_NUMBERS] + JOINT_WIDTH * k
         kind, a, b, turns, moved_a, moved_b = (
@@ -116,7 +126,8 @@ def constraint_curvature(
         if kind == ANGLE_ROW:
             out[k] = -data[moved_a + 2]
             continue
-        pose_a, pose_b = pose(index, q, a), pose(index, q, b)
+        pose_a, pose_b = two_poses(index, q, a, b, last_a, pose_a, last_b, pose_b)
+        last_a, last_b = a, b
         motion_a, motion_b = motion(index, v, a), motion(index, v, b)
         a_x, a_y = reach(data, pose_a, numbers, moved_a)
         b_x, b_y = reach(data, pose_b, numbers + 3, moved_b)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
-from numba import njit
 
 from klapper.bodies.kernels.slots import (
     BALL,
@@ -25,6 +25,7 @@ from klapper.bodies.kernels.slots import (
     LISTED_COUNT,
     LISTED_SIZE,
     MASS,
+    NOTHING,
     PLANE,
     PLANE_NUMBERS,
     PLANE_SIZE,
@@ -32,10 +33,10 @@ from klapper.bodies.kernels.slots import (
     WEIGHT,
 )
 from klapper.mechanics.kernels.given import coefficient
-from klapper.mechanics.kernels.signatures import form_function
+from klapper.mechanics.kernels.signatures import form_function, inlined
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def pair(index: np.ndarray, which: int) -> tuple[int, int, int, int, bool]:
     """Ball, other, whether the other is a half-space, law, and whether the number stands for a contact."""
     if which < index[LISTED_COUNT]:
@@ -57,52 +58,82 @@ def pair(index: np.ndarray, which: int) -> tuple[int, int, int, int, bool]:
     return 0, 0, 0, 0, False
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def numbers_of(
     index: np.ndarray, ball: int, other: int, with_plane: int
 ) -> tuple[int, int, int, int, int, int]:
-    """Places in ``data`` of a ball and what it may touch, their bodies, and signals of motion and sliding or −1."""
+    """Places in ``data`` of a ball and what it may touch, their bodies, and signals of motion and sliding."""
     at = index[BALL_NUMBERS] + BALL_WIDTH * ball
     if with_plane:
         plane = index[PLANE] + PLANE_SIZE * other
         numbers = index[PLANE_NUMBERS] + PLANE_WIDTH * other
         return at, numbers, index[index[BALL] + ball], index[plane], index[plane + 1], index[plane + 2]
     numbers = index[BALL_NUMBERS] + BALL_WIDTH * other
-    return at, numbers, index[index[BALL] + ball], index[index[BALL] + other], -1, -1
+    none = index[NOTHING]
+    return at, numbers, index[index[BALL] + ball], index[index[BALL] + other], none, none
 
 
-@njit(cache=True, error_model="numpy")
-def put_columns(index: np.ndarray, columns: np.ndarray, first: int, second: int) -> None:
-    """The velocities (w,) of two bodies, those that they have."""
+@inlined
+def put_columns(index: np.ndarray, columns: np.ndarray, row: int, first: int, second: int) -> None:
+    """The velocities (w,) of two bodies, those that they have, as a row of ``columns`` (k, w)."""
     at = 0
     for body in (first, second):
         start = index[index[BODY] + BODY_SIZE * body + 1]
         for k in range(index[index[BODY] + BODY_SIZE * body + 2]):
-            columns[at] = start + k
+            columns[row, at] = start + k
             at += 1
-    for k in range(at, columns.size):
-        columns[k] = 0
+    for k in range(at, columns.shape[1]):
+        columns[row, k] = 0
 
 
-@form_function("laws")
+@inlined
+def entry(place: tuple[int, ...], last: int) -> tuple[int, ...]:
+    """The place of an entry of the row at a ``place``; a view of the row would cost more than what is written."""
+    return place + (last,)  # noqa: RUF005
+
+
+@form_function("laws", allocates=False)
 def laws(index: np.ndarray, data: np.ndarray, which: np.ndarray, speed: np.ndarray, out: np.ndarray) -> None:
     for k in range(which.size):
-        _, _, _, law, _ = pair(index, which[k])
-        numbers = index[LAW_NUMBERS] + LAW_WIDTH * law
-        out[k, 0] = 1.0
-        out[k, 1] = data[numbers]
-        out[k, 2] = coefficient(index, data, index[index[LAW] + law], speed[k])
-        out[k, 3] = 0.0
-        out[k, 4] = data[numbers + 1]
+        law = given_law(index, data, which[k], out, k)
+        out[k, 2] = coefficient(index, data, law, speed[k])
 
 
-@form_function("mass")
+@inlined
+def given_law(index: np.ndarray, data: np.ndarray, contact: int, out: np.ndarray, k: int) -> int:
+    """Row k of the laws without μ, which is nan; returns the number of the friction law."""
+    _, _, _, law, _ = pair(index, contact)
+    numbers = index[LAW_NUMBERS] + LAW_WIDTH * law
+    out[k, 0] = 1.0
+    out[k, 1] = data[numbers]
+    out[k, 2] = math.nan
+    out[k, 3] = 0.0
+    out[k, 4] = data[numbers + 1]
+    return index[index[LAW] + law]
+
+
+def laws_of(own: Any) -> Any:
+    """The laws where friction is a function of the user's: ``own`` (index, data, law, speed) → μ."""
+
+    def laws(
+        index: np.ndarray, data: np.ndarray, which: np.ndarray, speed: np.ndarray, out: np.ndarray
+    ) -> None:
+        for k in range(which.size):
+            law = given_law(index, data, which[k], out, k)
+            mu = own(index, data, law, speed[k])
+            if mu >= 0.0:
+                out[k, 2] = mu
+
+    return laws
+
+
+@form_function("mass", allocates=False)
 def mass(index: np.ndarray, data: np.ndarray, q: np.ndarray, out: np.ndarray) -> None:
     for k in range(out.size):
         out[k] = data[index[MASS] + k]
 
 
-@form_function("force")
+@form_function("force", allocates=False)
 def weight(
     index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, v: np.ndarray, out: np.ndarray
 ) -> None:
@@ -110,7 +141,7 @@ def weight(
         out[k] = data[index[WEIGHT] + k]
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def height_energy(index: np.ndarray, data: np.ndarray, q: np.ndarray, dimension: int) -> float:
     """−Σ m g · x."""
     total = 0.0
@@ -121,14 +152,14 @@ def height_energy(index: np.ndarray, data: np.ndarray, q: np.ndarray, dimension:
     return total
 
 
-@form_function("powers")
+@form_function("powers", allocates=False)
 def no_powers(
     index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, v: np.ndarray, out: np.ndarray
 ) -> None:
     out[0] = out[1] = 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def share_of(rest: float, length: float, stiffness: float) -> float:
     """k (l − l₀)/l of a spring; k without a rest length, and 0 where the direction is undefined."""
     if length > 0.0:
@@ -136,7 +167,7 @@ def share_of(rest: float, length: float, stiffness: float) -> float:
     return 0.0 if rest > 0.0 else stiffness
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def half_turn(angle: float) -> float:
     """An angle in [−π, π), as by the remainder."""
     return np.remainder(angle + math.pi, 2.0 * math.pi) - math.pi

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from klapper.bodies.kernels.shared import numbers_of, pair, put_columns
 from klapper.bodies.kernels.spatial_vectors import (
+    NO_TURN,
     Rotation,
     Vector,
     centre,
@@ -24,10 +24,10 @@ from klapper.bodies.kernels.spatial_vectors import (
     turn,
     vector,
 )
-from klapper.mechanics.kernels.signatures import form_function
+from klapper.mechanics.kernels.signatures import form_function, inlined
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def touch(
     data: np.ndarray,
     x_a: Vector,
@@ -62,7 +62,7 @@ def touch(
     return gap, normal, minus(arm, times(radius, normal)), off
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def across(normal: Vector) -> tuple[Vector, float, Vector, Vector]:
     """The axis of the smallest |n_i|, the length of its product with n, and both tangents."""
     x, y, z = abs(normal[0]), abs(normal[1]), abs(normal[2])
@@ -77,22 +77,28 @@ def across(normal: Vector) -> tuple[Vector, float, Vector, Vector]:
     return axis, length, first, cross(normal, first)
 
 
-@form_function("gaps")
+@form_function("gaps", allocates=False)
 def gaps(
     index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, which: np.ndarray, out: np.ndarray
 ) -> None:
+    last_a = last_b = -1
+    r_a = r_b = NO_TURN
     for k in range(which.size):
         ball, other, with_plane, _, used = pair(index, which[k])
         if not used:
             out[k] = math.nan
             continue
         at, to, a, b, moved, _ = numbers_of(index, ball, other, with_plane)
-        shift = data[moved] if with_plane else 0.0
-        r_a, r_b = rotation(index, q, a), rotation(index, q, b)
-        out[k] = touch(data, centre(index, q, a), r_a, centre(index, q, b), r_b, at, to, with_plane, shift)[0]
+        if a != last_a:
+            last_a, r_a = a, rotation(index, q, a)
+        if b != last_b:
+            last_b, r_b = b, rotation(index, q, b)
+        out[k] = touch(
+            data, centre(index, q, a), r_a, centre(index, q, b), r_b, at, to, with_plane, data[moved]
+        )[0]
 
 
-@form_function("directions")
+@form_function("directions", allocates=False)
 def directions(
     index: np.ndarray,
     data: np.ndarray,
@@ -103,30 +109,31 @@ def directions(
     rows: np.ndarray,
     rates: np.ndarray,
 ) -> None:
+    last_a = last_b = -1
+    r_a = r_b = NO_TURN
     for k in range(which.size):
         ball, other, with_plane, _, _ = pair(index, which[k])
         at, to, a, b, moved, sliding = numbers_of(index, ball, other, with_plane)
-        shift = data[moved] if with_plane else 0.0
-        r_a, r_b = rotation(index, q, a), rotation(index, q, b)
+        if a != last_a:
+            last_a, r_a = a, rotation(index, q, a)
+        if b != last_b:
+            last_b, r_b = b, rotation(index, q, b)
         _, normal, arm_a, arm_b = touch(
-            data, centre(index, q, a), r_a, centre(index, q, b), r_b, at, to, with_plane, shift
+            data, centre(index, q, a), r_a, centre(index, q, b), r_b, at, to, with_plane, data[moved]
         )
         _, _, first, second = across(normal)
-        put_columns(index, columns[k], a, b)
+        put_columns(index, columns, k, a, b)
         for j in range(3):
             along = normal if j == 0 else first if j == 1 else second
-            row = rows[k, j]
-            end = put_wrench(index, row, 0, a, r_a, along, cross(arm_a, along))
+            end = put_wrench(index, rows, (k, j), 0, a, r_a, along, cross(arm_a, along))
             back = (-along[0], -along[1], -along[2])
-            end = put_wrench(index, row, end, b, r_b, back, cross(arm_b, back))
-            for i in range(end, row.size):
-                row[i] = 0.0
-            rates[k, j] = 0.0
-            if with_plane:
-                rates[k, j] = -data[moved + 1] if j == 0 else -dot(along, vector(data, sliding))
+            end = put_wrench(index, rows, (k, j), end, b, r_b, back, cross(arm_b, back))
+            for i in range(end, rows.shape[2]):
+                rows[k, j, i] = 0.0
+            rates[k, j] = -data[moved + 1] if j == 0 else -dot(along, vector(data, sliding))
 
 
-@form_function("curvature")
+@form_function("curvature", allocates=False)
 def curvature(
     index: np.ndarray,
     data: np.ndarray,
@@ -138,13 +145,17 @@ def curvature(
 ) -> None:
     """b_N = ṅ · w + n · ẇ − s̈ and b_T = ṫ · (w − u) + t · (ẇ − u̇), w the relative velocity at the contact points and
     u that of the surface, along the motion with v held, and the axis of the tangents too."""
+    last_a = last_b = -1
+    r_a = r_b = NO_TURN
     for k in range(which.size):
         ball, other, with_plane, _, _ = pair(index, which[k])
         at, to, a, b, moved, sliding = numbers_of(index, ball, other, with_plane)
-        shift = data[moved] if with_plane else 0.0
-        r_a, r_b = rotation(index, q, a), rotation(index, q, b)
+        if a != last_a:
+            last_a, r_a = a, rotation(index, q, a)
+        if b != last_b:
+            last_b, r_b = b, rotation(index, q, b)
         gap, normal, arm_a, arm_b = touch(
-            data, centre(index, q, a), r_a, centre(index, q, b), r_b, at, to, with_plane, shift
+            data, centre(index, q, a), r_a, centre(index, q, b), r_b, at, to, with_plane, data[moved]
         )
         axis, length, first, second = across(normal)
         turn_a, turn_b = turn(r_a, spin(index, v, a)), turn(r_b, spin(index, v, b))
@@ -169,10 +180,8 @@ def curvature(
             change_b = plus(swing_b, times(outside, change))
         change_a = minus(swing, times(radius, change))
         pull = minus(cross(turn_a, change_a), cross(turn_b, change_b))
-        out[k, 0] = dot(change, slip) + dot(normal, pull)
-        if with_plane:
-            out[k, 0] -= data[moved + 2]
-            slip, pull = minus(slip, vector(data, sliding)), minus(pull, vector(data, sliding + 3))
+        out[k, 0] = dot(change, slip) + dot(normal, pull) - data[moved + 2]
+        slip, pull = minus(slip, vector(data, sliding)), minus(pull, vector(data, sliding + 3))
         turning = times(1.0 / length, cross(axis, change))
         turning = minus(turning, times(dot(first, turning), first))
         out[k, 1] = dot(turning, slip) + dot(first, pull)

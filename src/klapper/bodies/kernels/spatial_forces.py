@@ -24,13 +24,7 @@ from klapper.bodies.kernels.slots import (
     SPRING_NUMBERS,
     SPRING_SIZE,
     SPRING_WIDTH,
-    TORSION,
-    TORSION_COUNT,
-    TORSION_NUMBERS,
-    TORSION_SIZE,
-    TORSION_WIDTH,
 )
-from klapper.bodies.kernels.spatial_joints import angle_direction, direction_rate, relative_turn
 from klapper.bodies.kernels.spatial_vectors import (
     Rotation,
     Vector,
@@ -39,7 +33,6 @@ from klapper.bodies.kernels.spatial_vectors import (
     dot,
     minus,
     plus,
-    quaternion,
     rotation,
     speed,
     spin,
@@ -48,10 +41,10 @@ from klapper.bodies.kernels.spatial_vectors import (
     turn_back,
     vector,
 )
-from klapper.mechanics.kernels.signatures import form_function
+from klapper.mechanics.kernels.signatures import form_function, inlined
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def push(index: np.ndarray, out: np.ndarray, body: int, r: Rotation, force: Vector, moment: Vector) -> None:
     """Add a force and a moment, in world axes, on a body to a generalised force (nv,)."""
     at = index[BODY] + BODY_SIZE * body
@@ -67,7 +60,7 @@ def push(index: np.ndarray, out: np.ndarray, body: int, r: Rotation, force: Vect
             out[row + 5] += z
 
 
-@form_function("force")
+@form_function("force", allocates=False)
 def gyroscopic(
     index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, v: np.ndarray, out: np.ndarray
 ) -> None:
@@ -84,7 +77,7 @@ def gyroscopic(
             out[row + 2] -= x * l_y - y * l_x
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def spring(
     index: np.ndarray, data: np.ndarray, q: np.ndarray, k: int, r_a: Rotation, r_b: Rotation
 ) -> tuple[float, Vector, Vector, Vector]:
@@ -100,7 +93,7 @@ def spring(
     return length, line, arm_a, arm_b
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def lengthening(
     index: np.ndarray,
     data: np.ndarray,
@@ -121,21 +114,7 @@ def lengthening(
     return dot(line, minus(first, second)), dot(line, given)
 
 
-@njit(cache=True, error_model="numpy")
-def twist(
-    index: np.ndarray, data: np.ndarray, q: np.ndarray, v: np.ndarray, k: int, r_a: Rotation, r_b: Rotation
-) -> tuple[float, float, Vector]:
-    """α − α₀ and α̇ of a torsion spring, and the direction n in world axes."""
-    at, numbers = index[TORSION] + TORSION_SIZE * k, index[TORSION_NUMBERS] + TORSION_WIDTH * k
-    a, b = index[at], index[at + 1]
-    w, r = relative_turn(data, quaternion(index, q, a), quaternion(index, q, b), numbers + 3)
-    s, _, direction = angle_direction(w, r, vector(data, numbers))
-    n = turn(r_b, direction)
-    rate = dot(turn_back(r_a, n), spin(index, v, a)) - dot(turn_back(r_b, n), spin(index, v, b))
-    return 2.0 * math.atan2(s, w) - data[numbers + 8], rate, n
-
-
-@njit(cache=True, error_model="numpy")
+@inlined
 def load(index: np.ndarray, data: np.ndarray, k: int, r: Rotation) -> tuple[Vector, Vector]:
     """Force and moment about the centre of the body, in world axes."""
     at = index[LOAD] + LOAD_SIZE * k
@@ -144,13 +123,12 @@ def load(index: np.ndarray, data: np.ndarray, k: int, r: Rotation) -> tuple[Vect
     return force, plus(vector(data, index[at + 2]), cross(arm, force))
 
 
-@form_function("force")
+@form_function("force", allocates=False)
 def force(
     index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, v: np.ndarray, out: np.ndarray
 ) -> None:
-    """Weight, gyroscopic moments, springs, torsion springs and loads."""
+    """Weight, gyroscopic moments, springs and loads."""
     gyroscopic(index, data, t, q, v, out)
-    none = (0.0, 0.0, 0.0)
     for k in range(index[SPRING_COUNT]):
         at, numbers = index[SPRING] + SPRING_SIZE * k, index[SPRING_NUMBERS] + SPRING_WIDTH * k
         r_a, r_b = rotation(index, q, index[at]), rotation(index, q, index[at + 1])
@@ -161,13 +139,6 @@ def force(
         on_a = times(-1.0, on_b)
         push(index, out, index[at], r_a, on_a, cross(arm_a, on_a))
         push(index, out, index[at + 1], r_b, on_b, cross(arm_b, on_b))
-    for k in range(index[TORSION_COUNT]):
-        at, numbers = index[TORSION] + TORSION_SIZE * k, index[TORSION_NUMBERS] + TORSION_WIDTH * k
-        r_a, r_b = rotation(index, q, index[at]), rotation(index, q, index[at + 1])
-        stretch, rate, n = twist(index, data, q, v, k, r_a, r_b)
-        moment = data[numbers + 7] * stretch + data[numbers + 9] * rate
-        push(index, out, index[at], r_a, none, times(-moment, n))
-        push(index, out, index[at + 1], r_b, none, times(moment, n))
     for k in range(index[LOAD_COUNT]):
         body = index[index[LOAD] + LOAD_SIZE * k]
         r_a = rotation(index, q, body)
@@ -175,7 +146,7 @@ def force(
         push(index, out, body, r_a, on_a, moment_a)
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def put_reach(reach: np.ndarray, side: int, sign: float, r: Rotation, p: Vector) -> None:
     """Columns of P (3, 12) of one body: ±I and ∓R p̃, p in the axes of the body."""
     for i in range(3):
@@ -188,7 +159,7 @@ def put_reach(reach: np.ndarray, side: int, sign: float, r: Rotation, p: Vector)
         reach[2, 6 * side + 3 + j] = sign * z
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def put_arms(arms: np.ndarray, side: int, sign: float, p: Vector, seen: Vector) -> None:
     """± p̃ s̃ = ± (s pᵀ − p · s I), symmetric part, of one body: what its turning adds while u stays."""
     straight = dot(p, seen)
@@ -198,25 +169,11 @@ def put_arms(arms: np.ndarray, side: int, sign: float, p: Vector, seen: Vector) 
         arms[side, i, i] -= sign * straight
 
 
-@form_function("tangents")
-def tangents(
-    index: np.ndarray,
-    data: np.ndarray,
-    t: float,
-    q: np.ndarray,
-    v: np.ndarray,
-    by_position: np.ndarray,
-    by_velocity: np.ndarray,
-) -> None:
-    """Of every spring all velocities of its two bodies by all of them, of torsion springs those that turn."""
-    entry = spring_tangents(index, data, q, by_position, by_velocity)
-    torsion_tangents(index, data, q, entry, by_position, by_velocity)
-
-
 @njit(cache=True, error_model="numpy")
 def spring_tangents(
     index: np.ndarray, data: np.ndarray, q: np.ndarray, by_position: np.ndarray, by_velocity: np.ndarray
 ) -> int:
+    """Of every spring all velocities of its two bodies by all of them; returns how many entries that are."""
     direction, reach, arms = np.empty(12), np.empty((3, 12)), np.empty((2, 3, 3))
     entry = 0
     for k in range(index[SPRING_COUNT]):
@@ -248,53 +205,27 @@ def spring_tangents(
     return entry
 
 
-@njit(cache=True, error_model="numpy")
-def torsion_tangents(
+@form_function("tangents")
+def tangents(
     index: np.ndarray,
     data: np.ndarray,
+    t: float,
     q: np.ndarray,
-    entry: int,
+    v: np.ndarray,
     by_position: np.ndarray,
     by_velocity: np.ndarray,
 ) -> None:
-    """−k n nᵀ − M ∂n/∂q and −d n nᵀ between the spins of a and b."""
-    direction, turning = np.empty(6), np.empty((6, 6))
-    for k in range(index[TORSION_COUNT]):
-        at, numbers = index[TORSION] + TORSION_SIZE * k, index[TORSION_NUMBERS] + TORSION_WIDTH * k
-        a, b, axis = index[at], index[at + 1], vector(data, numbers)
-        r_a, r_b = rotation(index, q, a), rotation(index, q, b)
-        w, r = relative_turn(data, quaternion(index, q, a), quaternion(index, q, b), numbers + 3)
-        s, below, n = angle_direction(w, r, axis)
-        on_a = turn_back(r_a, turn(r_b, n))
-        for i in range(3):
-            direction[i], direction[3 + i] = on_a[i], -n[i]
-        for j in range(6):
-            unit = (1.0 if j % 3 == 0 else 0.0, 1.0 if j % 3 == 1 else 0.0, 1.0 if j % 3 == 2 else 0.0)
-            relative = turn_back(r_b, turn(r_a, unit)) if j < 3 else times(-1.0, unit)
-            change = direction_rate(w, r, axis, s, below, n, relative)
-            seen = turn_back(r_a, turn(r_b, plus(change, cross(n, relative))))
-            for i in range(3):
-                turning[i, j], turning[3 + i, j] = seen[i], -change[i]
-        stiffness, damping = data[numbers + 7], data[numbers + 9]
-        moment = stiffness * (2.0 * math.atan2(s, w) - data[numbers + 8])
-        begin = 0 if index[index[BODY] + BODY_SIZE * a + 2] == 6 else 3
-        end = 6 if index[index[BODY] + BODY_SIZE * b + 2] == 6 else 3
-        for i in range(begin, end):
-            for j in range(begin, end):
-                outer = direction[i] * direction[j]
-                by_position[entry] = -stiffness * outer - 0.5 * moment * (turning[i, j] + turning[j, i])
-                by_velocity[entry] = -damping * outer
-                entry += 1
+    spring_tangents(index, data, q, by_position, by_velocity)
 
 
-@form_function("potential")
+@form_function("potential", allocates=False)
 def weight_potential(index: np.ndarray, data: np.ndarray, q: np.ndarray) -> float:
     return height_energy(index, data, q, 3)
 
 
-@form_function("potential")
+@form_function("potential", allocates=False)
 def potential(index: np.ndarray, data: np.ndarray, q: np.ndarray) -> float:
-    """Of weight, of springs that are not on moved supports, and of torsion springs."""
+    """Of weight, and of springs that are not on moved supports."""
     total = height_energy(index, data, q, 3)
     for k in range(index[SPRING_COUNT]):
         at = index[SPRING] + SPRING_SIZE * k
@@ -303,16 +234,10 @@ def potential(index: np.ndarray, data: np.ndarray, q: np.ndarray) -> float:
             r_a, r_b = rotation(index, q, index[at]), rotation(index, q, index[at + 1])
             stretch = spring(index, data, q, k, r_a, r_b)[0] - data[numbers + 7]
             total += 0.5 * data[numbers + 6] * stretch * stretch
-    for k in range(index[TORSION_COUNT]):
-        at, numbers = index[TORSION] + TORSION_SIZE * k, index[TORSION_NUMBERS] + TORSION_WIDTH * k
-        a, b = quaternion(index, q, index[at]), quaternion(index, q, index[at + 1])
-        w, r = relative_turn(data, a, b, numbers + 3)
-        stretch = 2.0 * math.atan2(dot(r, vector(data, numbers)), w) - data[numbers + 8]
-        total += 0.5 * data[numbers + 7] * stretch * stretch
     return total
 
 
-@form_function("powers")
+@form_function("powers", allocates=False)
 def powers(
     index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, v: np.ndarray, out: np.ndarray
 ) -> None:
@@ -327,11 +252,6 @@ def powers(
         if index[at + 4] != 0:
             out[0] -= pull * rate
         out[1] += data[numbers + 8] * rate * rate
-    for k in range(index[TORSION_COUNT]):
-        at, numbers = index[TORSION] + TORSION_SIZE * k, index[TORSION_NUMBERS] + TORSION_WIDTH * k
-        r_a, r_b = rotation(index, q, index[at]), rotation(index, q, index[at + 1])
-        rate = twist(index, data, q, v, k, r_a, r_b)[1]
-        out[1] += data[numbers + 9] * rate * rate
     for k in range(index[LOAD_COUNT]):
         body = index[index[LOAD] + LOAD_SIZE * k]
         r_a = rotation(index, q, body)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from klapper.bodies.kernels.shared import half_turn, put_columns
 from klapper.bodies.kernels.slots import (
@@ -19,6 +18,7 @@ from klapper.bodies.kernels.slots import (
     JOINT_WIDTH,
 )
 from klapper.bodies.kernels.spatial_vectors import (
+    NO_TURN,
     Quaternion,
     Rotation,
     Vector,
@@ -38,10 +38,10 @@ from klapper.bodies.kernels.spatial_vectors import (
     turn_back,
     vector,
 )
-from klapper.mechanics.kernels.signatures import form_function
+from klapper.mechanics.kernels.signatures import form_function, inlined
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def relative_turn(data: np.ndarray, a: Quaternion, b: Quaternion, reference: int) -> tuple[float, Vector]:
     """The quaternion (w, r) of the turn of a relative to b from how they were placed, in b's axes, with w ≥ 0."""
     turned = product((b[0], -b[1], -b[2], -b[3]), a)
@@ -52,7 +52,7 @@ def relative_turn(data: np.ndarray, a: Quaternion, b: Quaternion, reference: int
     return sign * (w / length), (sign * (x / length), sign * (y / length), sign * (z / length))
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def angle_direction(w: float, r: Vector, axis: Vector) -> tuple[float, float, Vector]:
     """s = r · e, w² + s², and the direction n of the angle's rate, in b's axes."""
     s = dot(r, axis)
@@ -61,7 +61,7 @@ def angle_direction(w: float, r: Vector, axis: Vector) -> tuple[float, float, Ve
     return s, below, (above[0] / below, above[1] / below, above[2] / below)
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def direction_rate(
     w: float, r: Vector, axis: Vector, s: float, below: float, n: Vector, relative: Vector
 ) -> Vector:
@@ -75,7 +75,7 @@ def direction_rate(
     return above[0] / below, above[1] / below, above[2] / below
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def joint(
     index: np.ndarray, data: np.ndarray, q: np.ndarray, k: int, r_a: Rotation, r_b: Rotation
 ) -> tuple[float, float, Vector, Vector, Vector]:
@@ -110,15 +110,21 @@ def joint(
     return residual, dot(line, given), line, cross(arm_a, line), cross(arm_b, line)
 
 
-@form_function("residuals")
+@form_function("residuals", allocates=False)
 def residuals(index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, out: np.ndarray) -> None:
+    last_a = last_b = -1
+    r_a = r_b = NO_TURN
     for k in range(index[JOINT_COUNT]):
         at = index[JOINT] + JOINT_SIZE * k
-        r_a, r_b = rotation(index, q, index[at + 1]), rotation(index, q, index[at + 2])
+        a, b = index[at + 1], index[at + 2]
+        if a != last_a:
+            last_a, r_a = a, rotation(index, q, a)
+        if b != last_b:
+            last_b, r_b = b, rotation(index, q, b)
         out[k] = joint(index, data, q, k, r_a, r_b)[0]
 
 
-@form_function("constraint_directions")
+@form_function("constraint_directions", allocates=False)
 def constraint_directions(
     index: np.ndarray,
     data: np.ndarray,
@@ -128,28 +134,37 @@ def constraint_directions(
     rows: np.ndarray,
     rates: np.ndarray,
 ) -> None:
+    last_a = last_b = -1
+    r_a = r_b = NO_TURN
     for k in range(index[JOINT_COUNT]):
         at = index[JOINT] + JOINT_SIZE * k
         a, b = index[at + 1], index[at + 2]
-        r_a, r_b = rotation(index, q, a), rotation(index, q, b)
+        if a != last_a:
+            last_a, r_a = a, rotation(index, q, a)
+        if b != last_b:
+            last_b, r_b = b, rotation(index, q, b)
         _, rates[k], force, moment_a, moment_b = joint(index, data, q, k, r_a, r_b)
-        put_columns(index, columns[k], a, b)
-        row = rows[k]
-        end = put_wrench(index, row, 0, a, r_a, force, moment_a)
-        end = put_wrench(index, row, end, b, r_b, times(-1.0, force), times(-1.0, moment_b))
-        for i in range(end, row.size):
-            row[i] = 0.0
+        put_columns(index, columns, k, a, b)
+        end = put_wrench(index, rows, (k,), 0, a, r_a, force, moment_a)
+        end = put_wrench(index, rows, (k,), end, b, r_b, times(-1.0, force), times(-1.0, moment_b))
+        for i in range(end, rows.shape[1]):
+            rows[k, i] = 0.0
 
 
-@form_function("constraint_curvature")
+@form_function("constraint_curvature", allocates=False)
 def constraint_curvature(
     index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, v: np.ndarray, out: np.ndarray
 ) -> None:
     """Φ̈ along the motion with v held."""
+    last_a = last_b = -1
+    r_a = r_b = NO_TURN
     for k in range(index[JOINT_COUNT]):
         at, numbers = index[JOINT] + JOINT_SIZE * k, index[JOINT_NUMBERS] + JOINT_WIDTH * k
         kind, a, b, moved_a, moved_b = index[at], index[at + 1], index[at + 2], index[at + 4], index[at + 5]
-        r_a, r_b = rotation(index, q, a), rotation(index, q, b)
+        if a != last_a:
+            last_a, r_a = a, rotation(index, q, a)
+        if b != last_b:
+            last_b, r_b = b, rotation(index, q, b)
         turn_a, turn_b = turn(r_a, spin(index, v, a)), turn(r_b, spin(index, v, b))
         if kind == ANGLE_ROW:
             w, r = relative_turn(data, quaternion(index, q, a), quaternion(index, q, b), numbers + 3)

@@ -8,47 +8,49 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from klapper.bodies.kernels.shared import entry
 from klapper.bodies.kernels.slots import BODIES, BODY, BODY_SIZE
-from klapper.mechanics.kernels.signatures import form_function
+from klapper.mechanics.kernels.signatures import form_function, inlined
 
 Vector = tuple[float, float, float]
 Rotation = tuple[float, float, float, float, float, float, float, float, float]
 Quaternion = tuple[float, float, float, float]
 
+NO_TURN = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
-@njit(cache=True, error_model="numpy")
+
+@inlined
 def dot(a: Vector, b: Vector) -> float:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def cross(a: Vector, b: Vector) -> Vector:
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def plus(a: Vector, b: Vector) -> Vector:
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def minus(a: Vector, b: Vector) -> Vector:
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def times(factor: float, a: Vector) -> Vector:
     return factor * a[0], factor * a[1], factor * a[2]
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def vector(data: np.ndarray, at: int) -> Vector:
     return data[at], data[at + 1], data[at + 2]
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def turn(r: Rotation, a: Vector) -> Vector:
     """R a."""
     return (
@@ -58,7 +60,7 @@ def turn(r: Rotation, a: Vector) -> Vector:
     )
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def turn_back(r: Rotation, a: Vector) -> Vector:
     """Rᵀ a."""
     return (
@@ -68,7 +70,7 @@ def turn_back(r: Rotation, a: Vector) -> Vector:
     )
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def centre(index: np.ndarray, q: np.ndarray, body: int) -> Vector:
     at = index[BODY] + BODY_SIZE * body
     if index[at + 2] == 0:
@@ -76,7 +78,7 @@ def centre(index: np.ndarray, q: np.ndarray, body: int) -> Vector:
     return vector(q, index[at])
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def quaternion(index: np.ndarray, q: np.ndarray, body: int) -> Quaternion:
     at = index[BODY] + BODY_SIZE * body
     if index[at + 2] < 6:
@@ -85,11 +87,11 @@ def quaternion(index: np.ndarray, q: np.ndarray, body: int) -> Quaternion:
     return q[place], q[place + 1], q[place + 2], q[place + 3]
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def rotation(index: np.ndarray, q: np.ndarray, body: int) -> Rotation:
     at = index[BODY] + BODY_SIZE * body
     if index[at + 2] < 6:
-        return 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0
+        return NO_TURN
     place = index[at] + 3
     w, i, j, k = q[place], q[place + 1], q[place + 2], q[place + 3]
     scale = 2.0 / (w * w + i * i + j * j + k * k)
@@ -106,7 +108,7 @@ def rotation(index: np.ndarray, q: np.ndarray, body: int) -> Rotation:
     )
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def speed(index: np.ndarray, v: np.ndarray, body: int) -> Vector:
     """ẋ of a body."""
     at = index[BODY] + BODY_SIZE * body
@@ -115,7 +117,7 @@ def speed(index: np.ndarray, v: np.ndarray, body: int) -> Vector:
     return vector(v, index[at + 1])
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def spin(index: np.ndarray, v: np.ndarray, body: int) -> Vector:
     """ω of a body in its own axes."""
     at = index[BODY] + BODY_SIZE * body
@@ -124,7 +126,7 @@ def spin(index: np.ndarray, v: np.ndarray, body: int) -> Vector:
     return vector(v, index[at + 1] + 3)
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def product(p: Quaternion, q: Quaternion) -> Quaternion:
     """p ∘ q."""
     return (
@@ -135,20 +137,33 @@ def product(p: Quaternion, q: Quaternion) -> Quaternion:
     )
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def put_wrench(
-    index: np.ndarray, row: np.ndarray, at: int, body: int, r: Rotation, force: Vector, moment: Vector
+    index: np.ndarray,
+    rows: np.ndarray,
+    place: tuple[int, ...],
+    at: int,
+    body: int,
+    r: Rotation,
+    force: Vector,
+    moment: Vector,
 ) -> int:
-    """A force and a moment, in world axes, on a body, into a row (w,) from ``at`` on; returns where the next begins."""
+    """A force and a moment, in world axes, on a body, into the row (w,) at a ``place`` of ``rows`` (…, w), from ``at``
+    on; returns where the next begins."""
     count = index[index[BODY] + BODY_SIZE * body + 2]
     if count > 0:
-        row[at], row[at + 1], row[at + 2] = force
+        rows[entry(place, at)] = force[0]
+        rows[entry(place, at + 1)] = force[1]
+        rows[entry(place, at + 2)] = force[2]
         if count == 6:
-            row[at + 3], row[at + 4], row[at + 5] = turn_back(r, moment)
+            x, y, z = turn_back(r, moment)
+            rows[entry(place, at + 3)] = x
+            rows[entry(place, at + 4)] = y
+            rows[entry(place, at + 5)] = z
     return at + count
 
 
-@form_function("advance")
+@form_function("advance", allocates=False)
 def advance(
     index: np.ndarray, data: np.ndarray, q: np.ndarray, displacement: np.ndarray, out: np.ndarray
 ) -> None:

@@ -74,18 +74,29 @@ FUNCTION_TYPES = {
 """Signature by the name of the function in a form."""
 
 
-def form_function(kind: str) -> Callable[[Callable[..., Any]], Any]:
+def form_function(kind: str, *, allocates: bool = True) -> Callable[[Callable[..., Any]], Any]:
     """Mark a function as a part of forms, e.g. ``@form_function("force")``: compiled when a form first needs it.
 
-    Its machine code is kept on disk, so that a model compiles what it uses, once for a machine.
+    Its machine code is kept on disk, so that a model compiles what it uses, once for a machine. A function that does
+    not allocate arrays needs no counts of references, which cost more than short loops over them.
     """
     if kind not in FUNCTION_TYPES:
         raise ValueError(f"kind is {kind!r}; allowed are {', '.join(FUNCTION_TYPES)}.")
 
     def mark(function: Callable[..., Any]) -> Any:
-        return njit(cache=True, error_model="numpy")(function)
+        return _compiled(function, _nrt=allocates)
 
     return mark
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Mark a small function that others call in their loops: it becomes a part of them. It allocates no arrays."""
+    return _compiled(function, forceinline=True, _nrt=False)
+
+
+def _compiled(function: Callable[..., Any], **options: Any) -> Any:
+    made: Any = njit
+    return made(cache=True, error_model="numpy", **options)(function)
 
 
 class Pointer(types.WrapperAddressProtocol):

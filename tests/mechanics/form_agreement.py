@@ -170,6 +170,9 @@ class _Comparison:
         general = system.gaps(t, q, which)
         assert np.isnan(gaps).tolist() == np.isnan(general).tolist(), "gaps: where there is none"
         self.same("gaps", gaps, general)
+        laws = system.contacts.laws(which)
+        which = which[~(np.isnan(general) & laws.normal)]  # without the numbers that stand for no contact
+        k = len(which)
         self.directions(t, q, which)
         for speed in (0.0, 0.01, 0.3, 10.0):
             self.laws(which, np.full(k, speed))
@@ -177,8 +180,9 @@ class _Comparison:
             found = np.full((k, 1 + self.d), np.nan)
             self.call("curvature", t, q, v, which, found)
             normal, tangential = system.curvature(t, q, v, which)
-            self.same("b_N", found[:, 0], normal)
-            self.same("b_T", found[:, 1:].ravel(), tangential)
+            scale = float(np.abs(v).max(initial=0.0)) ** 2
+            self.same("b_N", found[:, 0], normal, scale)
+            self.same("b_T", found[:, 1:].ravel(), tangential, scale)
 
     def directions(self, t: float, q: np.ndarray, which: np.ndarray) -> None:
         form, k, d, n = self.form, len(which), self.d, self.n
@@ -231,7 +235,8 @@ class _Comparison:
         if form.constraint_curvature is not None:
             curvature = np.full(p, np.nan)
             self.call("constraint_curvature", t, q, v, curvature)
-            self.same("b_B", curvature, system.constraint_curvature(t, q, v))
+            scale = float(np.abs(v).max(initial=0.0)) ** 2
+            self.same("b_B", curvature, system.constraint_curvature(t, q, v), scale)
 
     def energy(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
         form, system = self.form, self.system

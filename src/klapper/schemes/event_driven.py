@@ -16,6 +16,7 @@ import numpy as np
 
 from klapper.mechanics.errors import InvalidModel
 from klapper.schemes.base import registered
+from klapper.schemes.compiled_phases import CompiledFlow, compiled_phase
 from klapper.schemes.phase_equations import PhaseEquations
 from klapper.schemes.phase_flow import Flow, Integrals
 from klapper.schemes.phases import Phased
@@ -72,6 +73,26 @@ class EventDriven(Phased):
     @property
     def citations(self) -> tuple[str, ...]:
         return (*super().citations, "hairer1996" if self.method == "radau" else "hairer1993")
+
+    def run(
+        self,
+        equations: PhaseEquations,
+        t: float,
+        q: np.ndarray,
+        v: np.ndarray,
+        until: float,
+        size: float,
+        work: Work,
+    ) -> CompiledFlow | None:
+        if self.method != "dop853" or self.selection is not None or not t < until:
+            return None
+        phase = compiled_phase(equations, work)
+        if phase is None:
+            return None
+        flow = phase.run(t, q, v, until, size, self.tolerance, self.slip_speed)
+        if flow is not None:
+            equations.determined = True
+        return flow
 
     def flow(
         self,

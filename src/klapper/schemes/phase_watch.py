@@ -46,27 +46,17 @@ class PhaseWatch:
         pushed = np.abs(equations.inverse(q[0])(system.force(flow.start, q[0], v[0]))).max(initial=0.0)
         speeds = max(1e-3 * slip_speed, _ROUND_OFF * fastest, late * float(pushed))
         forces = self._force_noise(q[0], v[0]) if equations.size else np.zeros(0)
-        meanings: list[tuple[int, int]] = [(TOUCH, int(i)) for i in self.watched]
         noise = list(np.where(follows, max(10.0 * tolerance, lengths), lengths))
-        meanings += [(RELEASE, int(i)) for i in modes.contact[equations.normal]]
         noise += list(forces[: len(equations.normal)])
         self.kinetic = len(equations.normal) > 0
         for patch in equations.sticking:
-            contact, limit = (
-                int(modes.contact[equations.patch[patch]]),
-                forces[equations.patch_rows[patch]].max(),
-            )
-            meanings += [(SLIP_BEGINS, contact)] * (2 if d == 1 else 1)
+            limit = forces[equations.patch_rows[patch]].max()
             noise += [limit] * (2 if d == 1 else 1)
             self.kinetic = True
         for patch in equations.sliding:
-            contact = int(modes.contact[equations.patch[patch]])
-            meanings.append((STOP, contact))
-            noise.append(speeds)
-            if d == 2 and modes.grip[equations.patch[patch]] == STARTING:
-                meanings.append((TURN, contact))
-                noise.append(speeds)
-        self.meanings = np.array(meanings, dtype=np.int64).reshape(-1, 2)
+            starts = d == 2 and modes.grip[equations.patch[patch]] == STARTING
+            noise += [speeds] * (2 if starts else 1)
+        self.meanings = meanings_of(equations, self.watched)
         self.noise = np.array(noise, dtype=float)
         self._limit_scale = self._first_limits() if d == 2 and len(equations.sticking) else None
 
@@ -207,16 +197,36 @@ class PhaseWatch:
         return below
 
     def _stops_or_turns(self, time: float, events: np.ndarray) -> np.ndarray:
-        """A patch whose sense follows its velocity and that still slides across it has turned, not stopped."""
-        equations = self.equations
-        if not equations.following.any():
-            return events
-        q, v = self.flow.states(np.array([time]))
-        speed = np.linalg.norm(equations.slips(np.array([time]), q, v)[0], axis=1)
-        contact = equations.modes.contact[equations.patch]
-        events = events.copy()
-        for event in events:
-            patch = int(np.flatnonzero(contact == event[1])[0]) if event[0] == STOP else -1
-            if patch >= 0 and equations.following[patch] and speed[patch] > 2.0 * self.slip_speed:
-                event[0] = TURN
+        return stops_or_turns(self.equations, self.flow, time, events, self.slip_speed)
+
+
+def meanings_of(equations: PhaseEquations, watched: np.ndarray) -> np.ndarray:
+    """Kind and contact (f, 2) of the event functions of a phase, in their order."""
+    modes, d = equations.modes, equations.d
+    found: list[tuple[int, int]] = [(TOUCH, int(i)) for i in watched]
+    found += [(RELEASE, int(i)) for i in modes.contact[equations.normal]]
+    for patch in equations.sticking:
+        found += [(SLIP_BEGINS, int(modes.contact[equations.patch[patch]]))] * (2 if d == 1 else 1)
+    for patch in equations.sliding:
+        contact = int(modes.contact[equations.patch[patch]])
+        found.append((STOP, contact))
+        if d == 2 and modes.grip[equations.patch[patch]] == STARTING:
+            found.append((TURN, contact))
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def stops_or_turns(
+    equations: PhaseEquations, flow: Flow, time: float, events: np.ndarray, slip_speed: float
+) -> np.ndarray:
+    """A patch whose sense follows its velocity and that still slides across it has turned, not stopped."""
+    if not equations.following.any():
         return events
+    q, v = flow.states(np.array([time]))
+    speed = np.linalg.norm(equations.slips(np.array([time]), q, v)[0], axis=1)
+    contact = equations.modes.contact[equations.patch]
+    events = events.copy()
+    for event in events:
+        patch = int(np.flatnonzero(contact == event[1])[0]) if event[0] == STOP else -1
+        if patch >= 0 and equations.following[patch] and speed[patch] > 2.0 * slip_speed:
+            event[0] = TURN
+    return events

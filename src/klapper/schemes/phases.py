@@ -9,7 +9,7 @@ Definition 4.1.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -28,6 +28,11 @@ from klapper.schemes.phase_modes import Modes, PhaseMemory
 from klapper.schemes.phase_step import BareStep, PhaseStep
 from klapper.schemes.touching import Touching
 from klapper.schemes.work import Work
+
+_MOST_PHASES = 64  # whose equations are kept
+
+if TYPE_CHECKING:
+    from klapper.schemes.compiled_phases import CompiledFlow
 
 
 @dataclass(frozen=True)
@@ -140,6 +145,19 @@ class Phased(Scheme):
         """The smooth motion from a state, not past ``until`` [s]; ``size`` [s] was proposed by the last flow."""
         raise NotImplementedError
 
+    def run(
+        self,
+        equations: PhaseEquations,
+        t: float,
+        q: np.ndarray,
+        v: np.ndarray,
+        until: float,
+        size: float,
+        work: Work,
+    ) -> CompiledFlow | None:
+        """The motion up to the first event in compiled code; None: ``flow`` gives it, and the events are searched."""
+        return None
+
     def sharpened(
         self, equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarray, event: float, work: Work
     ) -> Flow | None:
@@ -159,12 +177,14 @@ class Phased(Scheme):
 
     def equations(self, system: System, modes: Modes, work: Work) -> PhaseEquations:
         """The equations of a phase, those of the last one if they are the same."""
-        return work.kept(
-            "equations",
-            (system, modes),
-            lambda: phase_equations(system, modes, self.inverse(system, work)),
-            lambda a, b: a is b or (b is modes and a.same_as(b)),
-        )
+        known: dict[Any, PhaseEquations] = work.kept("equations", (system,), dict)
+        key = modes.key
+        found = known.get(key)
+        if found is None or not (found.determined or found.modes.same_as(modes)):
+            if len(known) >= _MOST_PHASES:
+                known.clear()
+            found = known[key] = phase_equations(system, modes, self.inverse(system, work))
+        return found
 
     def inverse(self, system: System, work: Work) -> Inverse | None:
         """M⁻¹ of a linear system."""

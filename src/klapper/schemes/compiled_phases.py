@@ -1,0 +1,272 @@
+"""Phases of event-driven integration in compiled code, for systems that offer a compiled form.
+
+One call follows the motion from the start of a phase over many steps of the integrator up to the first event. What is
+out of the ordinary in a step (forces that are not unique, a flight lower than round-off, slow sliding in space that
+asks for an implicit method, an integration that fails) is left to the general code, which gives the same motion to
+the tolerance.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from klapper.mechanics.compiled_form import CompiledForm, NotCompiled
+from klapper.mechanics.kernels.signatures import FUNCTION_TYPES, pointer
+from klapper.mechanics.system import System
+from klapper.schemes.kernels import phase_rows as rows
+from klapper.schemes.phase_equations import PhaseEquations
+from klapper.schemes.phase_flow import Integrals
+from klapper.schemes.phase_modes import Modes
+from klapper.schemes.phase_watch import meanings_of
+from klapper.schemes.work import Work
+
+_MOST_COORDINATES = 150  # beyond, sparse matrices of the general code pay
+_MOST_CONTACTS = 256  # that are watched without a search
+_STEPS = 24  # of the integrator in one call, whose dense output is kept
+_FUNCTIONS = ("bring", "mass", "force", "advance", "gaps", "directions", "laws", "curvature")
+_MORE_FUNCTIONS = ("residuals", "constraint_directions", "constraint_curvature", "potential", "powers", "damping")
+
+
+class CompiledSystem:
+    """The form of a system as the kernels take it."""
+
+    def __init__(self, form: CompiledForm) -> None:
+        from klapper.schemes.kernels import no_functions
+
+        self.form = form
+        nothing = no_functions.__dict__
+        functions = [
+            pointer(getattr(form, name) or nothing[name], name) for name in (*_FUNCTIONS, *_MORE_FUNCTIONS)
+        ]
+        places = np.ascontiguousarray(form.mass_entries, dtype=np.int64)
+        self.index = np.ascontiguousarray(form.index)
+        self.data = np.ascontiguousarray(form.data)
+        self.arguments = (self.index, self.data, *functions, places)
+        self.kind, self.inverse = self._inverse(places)
+
+    def _inverse(self, places: np.ndarray) -> tuple[int, np.ndarray]:
+        form, n = self.form, self.form.velocities
+        if not form.constant_mass:
+            return rows.FACTORISED, np.zeros((n, n))
+        entries = np.zeros(places.shape[1])
+        form.mass(self.index, self.data, np.zeros(form.positions), entries)
+        mass = np.zeros((n, n))
+        np.add.at(mass, (places[0], places[1]), entries)
+        if np.count_nonzero(mass) == np.count_nonzero(mass.diagonal()):
+            return rows.DIAGONAL, np.ascontiguousarray(1.0 / mass.diagonal()[None])
+        return rows.INVERTED, np.ascontiguousarray(np.linalg.inv(mass))
+
+
+_KNOWN: WeakKeyDictionary[Any, CompiledSystem | None] = WeakKeyDictionary()
+
+
+def compiled_system(system: System) -> CompiledSystem | None:
+    """The system for compiled phases, if it has a form that they can take."""
+    if system not in _KNOWN:
+        _KNOWN[system] = _compiled(system)
+    return _KNOWN[system]
+
+
+def _compiled(system: System) -> CompiledSystem | None:
+    offer = getattr(system, "compiled_form", None)
+    if offer is None or len(system.velocities) > _MOST_COORDINATES or system.contacts.count > _MOST_CONTACTS:
+        return None
+    try:
+        form = offer()
+    except NotCompiled:
+        return None
+    if form is None or (form.shares is not None and not form.constant_friction):
+        return None
+    return CompiledSystem(form)
+
+
+class CompiledPhase:
+    """A phase with the arrays that the kernels need; ``equations`` are those of the general code."""
+
+    def __init__(self, compiled: CompiledSystem, equations: PhaseEquations) -> None:
+        self.compiled, self.equations = compiled, equations
+        form, modes, d = compiled.form, equations.modes, equations.d
+        k, m, s, p = len(equations.which), len(equations.normal), len(equations.patch), form.constraints
+        n, nq, r, h = form.velocities, form.positions, equations.size, len(equations.held)
+        self.size = nq + n + r + 3
+        steady = form.constant_mass and form.straight and (form.affine_constraints or p == 0)
+        self.sizes = np.zeros(rows.SIZES + 1, dtype=np.int64)
+        self.sizes[:] = (
+            *(nq, n, k, m, s, d, p, h, compiled.kind, equations.changing),
+            *(form.curvature is not None, form.constraint_curvature is not None, form.powers is not None),
+            *(form.potential is not None, form.damping is not None, form.advance is not None, steady, r),
+        )
+        self.grip = np.ascontiguousarray(modes.grip[equations.patch], dtype=np.int64)
+        self.fixed = (
+            np.ascontiguousarray(equations.which, dtype=np.int64),
+            np.ascontiguousarray(equations.normal, dtype=np.int64),
+            np.ascontiguousarray(equations.patch, dtype=np.int64),
+            np.ascontiguousarray(equations.held, dtype=np.int64),
+        )
+        entries = compiled.arguments[-1].shape[1]
+        longest = max(nq, n, r, k, s * d, entries, 3) + 1
+        width, c_width = max(form.contact_width, 1), max(form.constraint_width, 1)
+        inverse = compiled.inverse if form.constant_mass else np.zeros((n, n))
+        self.work = (
+            np.zeros((r, n)),
+            np.zeros((r, n)),
+            np.zeros((r, r)),
+            np.zeros((r, h)),
+            np.zeros((h, h + 1)),
+            inverse,
+            np.zeros((rows.VECTOR_ROWS, longest)),
+            np.zeros((k, width), dtype=np.int64),
+            np.zeros((k, 1 + d, width)),
+            np.zeros((k, 1 + d)),
+            np.zeros((p, c_width), dtype=np.int64),
+            np.zeros((p, c_width)),
+            np.zeros(p),
+            np.zeros(1, dtype=np.int64),
+            np.zeros(1, dtype=np.int64),
+        )
+        has_normal = equations.system.contacts.laws(np.arange(equations.system.contacts.count)).normal
+        watched = np.flatnonzero(has_normal)
+        self.watched = watched[~np.isin(watched, modes.contact[modes.pressed])].astype(np.int64)
+        self.follows = np.isin(self.watched, modes.contact)
+        self.meanings = meanings_of(equations, self.watched)
+
+    def modes(self) -> tuple[np.ndarray, ...]:
+        """Arrays of the modes, of which the kernels change some."""
+        equations = self.equations
+        return (
+            *self.fixed,
+            self.grip.copy(),
+            equations.sense.copy(),
+            np.array(equations.at_rest, dtype=float),
+            equations.limit,
+            equations.scale,
+        )
+
+    def run(
+        self, t: float, q: np.ndarray, v: np.ndarray, until: float, size: float, tolerance: float, slip: float
+    ) -> CompiledFlow | None:
+        """The motion up to the first event, or for some steps; None if the general code has to take the step."""
+        from klapper.schemes.kernels.phase_run import ENDED, GENERAL, run_phase
+        from klapper.schemes.kernels.phase_search import SERIES
+        from klapper.schemes.kernels.phase_steps import TABLEAU
+
+        equations, s = self.equations, len(self.grip)
+        y = np.zeros(self.size)
+        y[: len(q)], y[len(q) : len(q) + len(v)] = q, v
+        pieces = (
+            np.empty((_STEPS, 2)),
+            np.empty((_STEPS, self.size)),
+            np.empty((_STEPS, 7, self.size)),
+            np.empty((_STEPS, self.size)),
+            np.empty((_STEPS, s, equations.d)),
+        )
+        modes = self.modes()
+        system = (self.compiled.arguments, self.sizes, modes, self.work)
+        watch = (self.watched, np.zeros(len(self.watched)), np.zeros(s), np.array([slip]))
+        which = np.zeros(len(self.meanings), dtype=np.bool_)
+        outcome, count, end, next_size = run_phase(
+            system,
+            watch,
+            self.follows,
+            TABLEAU,
+            SERIES,
+            y,
+            pieces,
+            np.array([t, until, size, tolerance, slip]),
+            which,
+        )
+        if outcome == GENERAL or count == 0:
+            return None
+        events = np.unique(self.meanings[which], axis=0) if outcome == ENDED else self.meanings[:0]
+        return CompiledFlow(self, modes, pieces, count, end, next_size, y, events)
+
+
+class CompiledFlow:
+    """Steps of the integrator up to ``time`` [s], with the ``events`` (e, 2) there; ``final`` is the state without
+    drift."""
+
+    drifts = True
+
+    def __init__(
+        self,
+        phase: CompiledPhase,
+        modes: tuple[np.ndarray, ...],
+        pieces: tuple[np.ndarray, ...],
+        count: int,
+        time: float,
+        next_size: float,
+        final: np.ndarray,
+        events: np.ndarray,
+    ) -> None:
+        self.phase, self._pieces, self.pieces = phase, pieces, count
+        self.nq, self.nv = phase.compiled.form.positions, phase.compiled.form.velocities
+        self.start, self.end = float(pieces[0][0, 0]), float(pieces[0][count - 1].sum())
+        self.time, self.next_size, self.events = float(time), float(next_size), events
+        self.final = final
+        self.renewed = modes[rows.GRIP].copy(), modes[rows.SENSE].copy()
+        modes[rows.GRIP][:] = phase.grip
+        self._system = (phase.compiled.arguments, phase.sizes, modes, phase.work)
+        self._last: tuple[np.ndarray, np.ndarray] | None = None
+
+    def _dense(self, times: np.ndarray) -> np.ndarray:
+        if self._last is None or self._last[0] is not times:
+            from klapper.schemes.kernels.phase_run import states_at
+
+            y = np.empty((len(times), self.phase.size))
+            states_at(np.ascontiguousarray(times, dtype=float), self._pieces, self.pieces, y)
+            self._last = (times, y)
+        return self._last[1]
+
+    def states(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        y = self._dense(times)
+        return y[:, : self.nq], y[:, self.nq : self.nq + self.nv]
+
+    def reactions(self, times: np.ndarray) -> np.ndarray:
+        from klapper.schemes.kernels.phase_run import reactions_at
+
+        forces = np.zeros((len(times), self.phase.equations.size))
+        if forces.size:
+            at = np.ascontiguousarray(times, dtype=float)
+            reactions_at(self._system, at, self._dense(times), self._pieces, self.pieces, forces)
+        return forces
+
+    forces = reactions
+
+    def integrals(self, times: np.ndarray) -> Integrals:
+        sums = self._dense(times)[:, self.nq + self.nv :]
+        return Integrals(sums[:, :-3], sums[:, -3], sums[:, -2], sums[:, -1])
+
+    def held(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """States without drift, None if that is left to the general code."""
+        from klapper.schemes.kernels.phase_run import hold
+
+        q, v = (np.ascontiguousarray(part) for part in self.states(times))
+        q, v = q.copy(), v.copy()
+        if not hold(self._system, np.ascontiguousarray(times, dtype=float), q, v):
+            return None
+        return q, v
+
+    @property
+    def forces_at_end(self) -> np.ndarray:
+        """Reactions (r,) [N] at ``time``."""
+        return self.reactions(np.array([self.time]))[0]
+
+    def modes_after(self, modes: Modes) -> tuple[np.ndarray, np.ndarray]:
+        """Grip (k,) and sense (k, d) of all contacts of the phase after its end."""
+        grip, sense = modes.grip.copy(), modes.sense.copy()
+        grip[self.phase.equations.patch], sense[self.phase.equations.patch] = self.renewed
+        return grip, sense
+
+
+def compiled_phase(equations: PhaseEquations, work: Work) -> CompiledPhase | None:
+    """The phase for the kernels, kept from its last visit; None if the system has no form for it."""
+    compiled = compiled_system(equations.system)
+    if compiled is None:
+        return None
+    return work.kept("compiled phase", (equations,), lambda: CompiledPhase(compiled, equations))
+
+
+assert set(_FUNCTIONS) | set(_MORE_FUNCTIONS) <= set(FUNCTION_TYPES)

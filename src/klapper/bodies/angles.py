@@ -46,12 +46,12 @@ class RelativeAngles:
         self.bodies = np.array([[pair.a, pair.b] for pair in pairs], dtype=int).reshape(-1, 2)
         self.axis = np.array([pair.axis for pair in pairs], dtype=float).reshape(-1, 3)
         a, b = placed.turn[self.bodies[:, 0]], placed.turn[self.bodies[:, 1]]
-        self._reference = a - b if layout.dimension == 2 else rotations.product(rotations.conjugate(b), a)
+        self.reference = a - b if layout.dimension == 2 else rotations.product(rotations.conjugate(b), a)
 
     def values(self, poses: Poses) -> np.ndarray:
         """α (k,) [rad]."""
         if self.layout.dimension == 2:
-            return poses.turn[self.bodies[:, 0]] - poses.turn[self.bodies[:, 1]] - self._reference
+            return poses.turn[self.bodies[:, 0]] - poses.turn[self.bodies[:, 1]] - self.reference
         twist = self._twist(poses)
         return 2.0 * np.arctan2(twist.s, twist.w)
 
@@ -81,7 +81,7 @@ class RelativeAngles:
     def _twist(self, poses: Poses) -> _Twist:
         a, b = poses.turn[self.bodies[:, 0]], poses.turn[self.bodies[:, 1]]
         relative = rotations.product(rotations.conjugate(b), a)
-        relative = rotations.product(relative, rotations.conjugate(self._reference))
+        relative = rotations.product(relative, rotations.conjugate(self.reference))
         relative = np.where(relative[:, :1] < 0.0, -1.0, 1.0) * rotations.normalised(relative)
         w, r = relative[:, 0], relative[:, 1:]
         s = dot(r, self.axis)

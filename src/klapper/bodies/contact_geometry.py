@@ -68,34 +68,34 @@ class Planes:
         self.body = np.array([wall.body for wall in walls], dtype=int)
         self.point = np.array([wall.point for wall in walls], dtype=float).reshape(-1, 3)
         self.normal = np.array([wall.normal for wall in walls], dtype=float).reshape(-1, 3)
-        self._motion = [(i, wall.motion) for i, wall in enumerate(walls) if wall.motion is not None]
-        self._sliding = [(i, wall.sliding) for i, wall in enumerate(walls) if wall.sliding is not None]
+        self.motions = [(i, wall.motion) for i, wall in enumerate(walls) if wall.motion is not None]
+        self.slidings = [(i, wall.sliding) for i, wall in enumerate(walls) if wall.sliding is not None]
 
     @property
     def moves(self) -> np.ndarray:
         """Which half-spaces have a given motion (np,)."""
         moves = np.zeros(len(self.body), dtype=bool)
-        moves[[i for i, _ in (*self._motion, *self._sliding)]] = True
+        moves[[i for i, _ in (*self.motions, *self.slidings)]] = True
         return moves
 
     def displacement(self, t: float) -> np.ndarray:
         """s (np,) [m]."""
         values = np.zeros(len(self.body))
-        for i, motion in self._motion:
+        for i, motion in self.motions:
             values[i] = float(motion.value(t))
         return values
 
     def speed(self, t: float) -> np.ndarray:
         """ṡ (np,) [m/s]."""
         values = np.zeros(len(self.body))
-        for i, motion in self._motion:
+        for i, motion in self.motions:
             values[i] = float(motion.rate(t))
         return values
 
     def sliding(self, t: float) -> np.ndarray:
         """Velocity (np, 3) [m/s] of the surfaces."""
         values = np.zeros((len(self.body), 3))
-        for i, sliding in self._sliding:
+        for i, sliding in self.slidings:
             velocity = sliding.value(t)
             values[i, : velocity.size] = velocity
         return values

@@ -82,9 +82,9 @@ class RigidContacts:
         for group in groups:
             self.friction_laws += group.friction
             restitution += group.restitution
-        self._restitution = np.array(restitution, dtype=float)
+        self.restitution = np.array(restitution, dtype=float)
         self._coefficient = np.array([law.coefficient(0.0) for law in self.friction_laws], dtype=float)
-        self._ratio = np.array([law.ratio for law in self.friction_laws], dtype=float)
+        self.ratio = np.array([law.ratio for law in self.friction_laws], dtype=float)
         self.constant = all(law.constant for law in self.friction_laws)
 
     @property
@@ -148,7 +148,7 @@ class RigidContacts:
                 friction[row] = self.friction_laws[law[row]].coefficient(float(speed[row]))
         count = len(law)
         return ContactLaws(
-            np.ones(count, dtype=bool), self._restitution[law], friction, np.zeros(count), self._ratio[law]
+            np.ones(count, dtype=bool), self.restitution[law], friction, np.zeros(count), self.ratio[law]
         )
 
     def _law_numbers(self, which: np.ndarray) -> np.ndarray:

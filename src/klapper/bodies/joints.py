@@ -34,6 +34,10 @@ class PointRow:
     direction: np.ndarray
     turns: bool
 
+    @property
+    def bodies(self) -> tuple[int, int]:
+        return self.a.body, self.b.body
+
 
 @dataclass(frozen=True, eq=False)
 class DistanceRow:
@@ -43,6 +47,10 @@ class DistanceRow:
     a: Point
     b: Point
     length: float
+
+    @property
+    def bodies(self) -> tuple[int, int]:
+        return self.a.body, self.b.body
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +63,10 @@ class AxisRow:
     axis_a: np.ndarray
     axis_b: np.ndarray
 
+    @property
+    def bodies(self) -> tuple[int, int]:
+        return self.a, self.b
+
 
 @dataclass(frozen=True, eq=False)
 class AngleRow:
@@ -63,6 +75,10 @@ class AngleRow:
     name: str
     pair: BodyPair
     motion: Signal | None = None
+
+    @property
+    def bodies(self) -> tuple[int, int]:
+        return self.pair.a, self.pair.b
 
 
 Row = PointRow | DistanceRow | AxisRow | AngleRow
@@ -78,13 +94,14 @@ class Joints:
     """All rows of a system, in the order they were given."""
 
     def __init__(self, rows: Sequence[Row], layout: Layout, placed: Poses) -> None:
-        self.layout = layout
+        self.layout, self.rows = layout, tuple(rows)
         self.names = tuple(row.name for row in rows)
         points = [row for row in rows if isinstance(row, PointRow)]
         distances = [row for row in rows if isinstance(row, DistanceRow)]
         axes = [row for row in rows if isinstance(row, AxisRow)]
         angles = [row for row in rows if isinstance(row, AngleRow)]
         self._tables: list[_Rows] = []
+        self.references = np.zeros(0)  # angles or quaternions of the angle rows as placed
         self.pairs: list[PointPairs] = []  # places on bodies that are held together
         if points:
             self._tables.append(at_points := _PointRows(points, layout))
@@ -95,7 +112,8 @@ class Joints:
         if axes:
             self._tables.append(_AxisRows(axes, layout))
         if angles:
-            self._tables.append(_AngleRows(angles, layout, placed))
+            self._tables.append(relative := _AngleRows(angles, layout, placed))
+            self.references = relative.angles.reference
         number = {id(row): i for i, row in enumerate((*points, *distances, *axes, *angles))}
         self._order = np.array([number[id(row)] for row in rows], dtype=int)
 

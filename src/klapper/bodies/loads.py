@@ -28,13 +28,13 @@ class Loads:
 
     def __init__(self, loads: Sequence[Load], layout: Layout) -> None:
         self.layout = layout
-        self._loads = tuple(loads)
+        self.loads = tuple(loads)
         self._bodies = np.array([[load.point.body, -1] for load in loads], dtype=int).reshape(-1, 2)
         self._places = np.array([load.point.place for load in loads], dtype=float).reshape(-1, 3)
 
     @property
     def count(self) -> int:
-        return len(self._loads)
+        return len(self.loads)
 
     def force(self, t: float, poses: Poses) -> np.ndarray:
         """Generalised force (nv,)."""
@@ -42,7 +42,7 @@ class Loads:
 
     def _wrenches(self, t: float, poses: Poses) -> Wrenches:
         force, moment = np.zeros((self.count, 3)), np.zeros((self.count, 3))
-        for row, load in enumerate(self._loads):
+        for row, load in enumerate(self.loads):
             if load.force is not None:
                 force[row, : self.layout.dimension] = load.force.value(t)
             if load.moment is not None:

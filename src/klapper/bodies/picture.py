@@ -116,7 +116,7 @@ def _walls(planes: Any, time: np.ndarray) -> list[Part]:
 def _springs(parts: Any, time: np.ndarray) -> list[Part]:
     pairs = parts.springs.pairs
     motions: dict[int, tuple[int, np.ndarray]] = {}
-    for row, side, motion in pairs._moved:
+    for row, side, motion in pairs.motions:
         given = np.array([motion.value(t) for t in time], dtype=float).reshape(len(time), -1)
         motions[row] = (side, np.column_stack([given, np.zeros((len(time), 3 - given.shape[1]))]))
     found = []

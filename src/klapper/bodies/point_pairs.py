@@ -18,19 +18,19 @@ class PointPairs:
         self.count = len(pairs)
         self.bodies = np.array([[a.body, b.body] for a, b in pairs], dtype=int).reshape(-1, 2)
         self.places = np.array([[a.place, b.place] for a, b in pairs], dtype=float).reshape(-1, 2, 3)
-        self._moved = [
+        self.motions = [
             (row, side, point.motion)
             for row, pair in enumerate(pairs)
             for side, point in enumerate(pair)
             if point.motion is not None
         ]
         self.moved = np.zeros(self.count, dtype=bool)
-        self.moved[[row for row, _, _ in self._moved]] = True
+        self.moved[[row for row, _, _ in self.motions]] = True
 
     def points(self, t: float, poses: Poses) -> np.ndarray:
         """World points (k, 2, 3)."""
         world = poses.place(self.bodies, self.places)
-        for row, side, motion in self._moved:
+        for row, side, motion in self.motions:
             displacement = motion.value(t)
             world[row, side, : displacement.size] += displacement
         return world
@@ -38,7 +38,7 @@ class PointPairs:
     def given_velocity(self, t: float) -> np.ndarray:
         """The part (k, 3) [m/s] of the velocity of a relative to b that is given by moved supports."""
         velocity = np.zeros((self.count, 3))
-        for row, side, motion in self._moved:
+        for row, side, motion in self.motions:
             rate = motion.rate(t)
             velocity[row, : rate.size] += rate if side == 0 else -rate
         return velocity

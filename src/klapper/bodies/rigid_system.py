@@ -25,6 +25,7 @@ from klapper.bodies.shapes import Ball, Point
 from klapper.bodies.springs import Springs
 from klapper.bodies.torsion import TorsionSprings
 from klapper.counting import counted
+from klapper.mechanics.compiled_form import CompiledForm
 from klapper.mechanics.friction import Coulomb
 from klapper.mechanics.picture import Picture
 from klapper.mechanics.rigid_form import RigidForm
@@ -282,6 +283,12 @@ class RigidSystem(System):
         rows = positions.reshape(-1, positions.shape[-1])
         values = np.array([function(self._layout.poses(row)) for row in rows])
         return values.reshape(*positions.shape[:-1], *values.shape[1:])
+
+    def compiled_form(self) -> CompiledForm:
+        """The system as compiled functions and plain arrays; raises NotCompiled where a part is an own function."""
+        from klapper.bodies.rigid_compiled import compiled_form
+
+        return compiled_form(self.parts)
 
     @cached_property
     def why_not_compiled(self) -> str:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from klapper.mechanics.compiled_form import CompiledForm, NotCompiled
-from klapper.mechanics.kernels.signatures import FUNCTION_TYPES, pointer
+from klapper.mechanics.kernels.signatures import pointer
 from klapper.mechanics.system import System
 from klapper.schemes.kernels import phase_rows as rows
 from klapper.schemes.phase_equations import PhaseEquations
@@ -26,8 +26,6 @@ from klapper.schemes.work import Work
 _MOST_COORDINATES = 150  # beyond, sparse matrices of the general code pay
 _MOST_CONTACTS = 256  # that are watched without a search
 _STEPS = 24  # of the integrator in one call, whose dense output is kept
-_FUNCTIONS = ("bring", "mass", "force", "advance", "gaps", "directions", "laws", "curvature")
-_MORE_FUNCTIONS = ("residuals", "constraint_directions", "constraint_curvature", "potential", "powers", "damping")
 
 
 class CompiledSystem:
@@ -35,16 +33,15 @@ class CompiledSystem:
 
     def __init__(self, form: CompiledForm) -> None:
         from klapper.schemes.kernels import no_functions
+        from klapper.schemes.kernels.phase_parts import FORM_FUNCTIONS
 
         self.form = form
         nothing = no_functions.__dict__
-        functions = [
-            pointer(getattr(form, name) or nothing[name], name) for name in (*_FUNCTIONS, *_MORE_FUNCTIONS)
-        ]
-        places = np.ascontiguousarray(form.mass_entries, dtype=np.int64)
+        functions = [pointer(getattr(form, name) or nothing[name], name) for name in FORM_FUNCTIONS]
+        self.places = places = np.ascontiguousarray(form.mass_entries, dtype=np.int64)
         self.index = np.ascontiguousarray(form.index)
         self.data = np.ascontiguousarray(form.data)
-        self.arguments = (self.index, self.data, *functions, places)
+        self.arguments = (self.index, self.data, *functions)
         self.kind, self.inverse = self._inverse(places)
 
     def _inverse(self, places: np.ndarray) -> tuple[int, np.ndarray]:
@@ -92,123 +89,133 @@ class CompiledPhase:
         k, m, s, p = len(equations.which), len(equations.normal), len(equations.patch), form.constraints
         n, nq, r, h = form.velocities, form.positions, equations.size, len(equations.held)
         self.size = nq + n + r + 3
-        steady = form.constant_mass and form.straight and (form.affine_constraints or p == 0)
-        self.sizes = np.zeros(rows.SIZES + 1, dtype=np.int64)
-        self.sizes[:] = (
-            *(nq, n, k, m, s, d, p, h, compiled.kind, equations.changing),
-            *(form.curvature is not None, form.constraint_curvature is not None, form.powers is not None),
-            *(form.potential is not None, form.damping is not None, form.advance is not None, steady, r),
-        )
-        self.grip = np.ascontiguousarray(modes.grip[equations.patch], dtype=np.int64)
-        self.fixed = (
-            np.ascontiguousarray(equations.which, dtype=np.int64),
-            np.ascontiguousarray(equations.normal, dtype=np.int64),
-            np.ascontiguousarray(equations.patch, dtype=np.int64),
-            np.ascontiguousarray(equations.held, dtype=np.int64),
-        )
-        entries = compiled.arguments[-1].shape[1]
-        longest = max(nq, n, r, k, s * d, entries, 3) + 1
-        width, c_width = max(form.contact_width, 1), max(form.constraint_width, 1)
-        inverse = compiled.inverse if form.constant_mass else np.zeros((n, n))
-        self.work = (
-            np.zeros((r, n)),
-            np.zeros((r, n)),
-            np.zeros((r, r)),
-            np.zeros((r, h)),
-            np.zeros((h, h + 1)),
-            inverse,
-            np.zeros((rows.VECTOR_ROWS, longest)),
-            np.zeros((k, width), dtype=np.int64),
-            np.zeros((k, 1 + d, width)),
-            np.zeros((k, 1 + d)),
-            np.zeros((p, c_width), dtype=np.int64),
-            np.zeros((p, c_width)),
-            np.zeros(p),
-            np.zeros(1, dtype=np.int64),
-            np.zeros(1, dtype=np.int64),
-        )
         has_normal = equations.system.contacts.laws(np.arange(equations.system.contacts.count)).normal
         watched = np.flatnonzero(has_normal)
-        self.watched = watched[~np.isin(watched, modes.contact[modes.pressed])].astype(np.int64)
-        self.follows = np.isin(self.watched, modes.contact)
-        self.meanings = meanings_of(equations, self.watched)
-
-    def modes(self) -> tuple[np.ndarray, ...]:
-        """Arrays of the modes, of which the kernels change some."""
-        equations = self.equations
-        return (
-            *self.fixed,
-            self.grip.copy(),
-            equations.sense.copy(),
-            np.array(equations.at_rest, dtype=float),
-            equations.limit,
-            equations.scale,
+        watched = watched[~np.isin(watched, modes.contact[modes.pressed])].astype(np.int64)
+        self.meanings = meanings_of(equations, watched)
+        steady = form.constant_mass and form.straight and (form.affine_constraints or p == 0)
+        head = (
+            *(nq, n, k, m, s, d, p, h, compiled.kind, equations.changing),
+            *(form.curvature is not None, form.constraint_curvature is not None, form.powers is not None),
+            *(
+                form.potential is not None,
+                form.damping is not None,
+                form.advance is not None,
+                steady,
+                r,
+                0,
+                0,
+            ),
         )
+        width, c_width = max(form.contact_width, 1), max(form.constraint_width, 1)
+        longest = max(nq, n, r, k, s * d, compiled.places.shape[1], 3) + 1
+        inverse = compiled.inverse if form.constant_mass else np.zeros((n, n))
+        integers = {
+            "which": equations.which,
+            "normal": equations.normal,
+            "patch": equations.patch,
+            "held": equations.held,
+            "grip": modes.grip[equations.patch],
+            "columns": np.zeros((k, width)),
+            "c_columns": np.zeros((p, c_width)),
+            "places": compiled.places,
+            "watched": watched,
+            "follows": np.isin(watched, modes.contact),
+        }
+        numbers = {
+            "sense": equations.sense,
+            "friction": equations.at_rest,
+            "limit": equations.limit,
+            "scale": equations.scale,
+            "rows": np.zeros((r, n)),
+            "response": np.zeros((r, n)),
+            "mobility": np.zeros((r, r)),
+            "spread": np.zeros((r, h)),
+            "equations": np.zeros((h, h + 1)),
+            "inverse": inverse,
+            "vectors": np.zeros((rows.VECTOR_ROWS, longest)),
+            "entries": np.zeros((k, (1 + d) * width)),
+            "rates": np.zeros((k, 1 + d)),
+            "c_entries": np.zeros((p, c_width)),
+            "c_rates": np.zeros(p),
+            "depth": np.zeros(len(watched)),
+            "limit_scale": np.zeros(s),
+            "slip_speed": np.zeros(1),
+        }
+        self._ints, self._floats = _packed(head, integers, numbers)
 
     def run(
         self, t: float, q: np.ndarray, v: np.ndarray, until: float, size: float, tolerance: float, slip: float
     ) -> CompiledFlow | None:
         """The motion up to the first event, or for some steps; None if the general code has to take the step."""
+        from klapper.schemes.kernels.phase_parts import parts
         from klapper.schemes.kernels.phase_run import ENDED, GENERAL, run_phase
         from klapper.schemes.kernels.phase_search import SERIES
         from klapper.schemes.kernels.phase_steps import TABLEAU
 
-        equations, s = self.equations, len(self.grip)
+        equations = self.equations
         y = np.zeros(self.size)
         y[: len(q)], y[len(q) : len(q) + len(v)] = q, v
-        pieces = (
-            np.empty((_STEPS, 2)),
-            np.empty((_STEPS, self.size)),
-            np.empty((_STEPS, 7, self.size)),
-            np.empty((_STEPS, self.size)),
-            np.empty((_STEPS, s, equations.d)),
-        )
-        modes = self.modes()
-        system = (self.compiled.arguments, self.sizes, modes, self.work)
-        watch = (self.watched, np.zeros(len(self.watched)), np.zeros(s), np.array([slip]))
+        pieces = np.empty((_STEPS, 2 + 9 * self.size + equations.sense.size))
+        ints, floats = self._ints.copy(), self._floats.copy()
+        floats[ints[rows.SLIP_SPEED]] = slip
         which = np.zeros(len(self.meanings), dtype=np.bool_)
-        outcome, count, end, next_size = run_phase(
-            system,
-            watch,
-            self.follows,
-            TABLEAU,
-            SERIES,
-            y,
-            pieces,
-            np.array([t, until, size, tolerance, slip]),
-            which,
+        given = np.array([t, until, size, tolerance])
+        outcome, count = run_phase(
+            self.compiled.arguments, ints, floats, parts(), TABLEAU, SERIES, y, pieces, given, which
         )
         if outcome == GENERAL or count == 0:
             return None
         events = np.unique(self.meanings[which], axis=0) if outcome == ENDED else self.meanings[:0]
-        return CompiledFlow(self, modes, pieces, count, end, next_size, y, events)
+        return CompiledFlow(self, (ints, floats), pieces[:count], given[0], given[2], y, events)
+
+    def part(self, name: int, packed: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """An array of the phase, a view."""
+        ints, floats = packed
+        first, m, n = ints[name : name + 3]
+        return (ints if name < rows.SENSE else floats)[first : first + m * n].reshape(m, n)
+
+
+def _packed(
+    head: tuple[Any, ...], integers: dict[str, Any], numbers: dict[str, Any]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Integers and numbers of a phase, with the places and shapes of all arrays after the head."""
+    integers = {name: np.asarray(integers[name], dtype=np.int64) for name in rows.INTEGER_ARRAYS}
+    numbers = {name: np.asarray(numbers[name], dtype=float) for name in rows.NUMBER_ARRAYS}
+    table, at = [], len(head) + 3 * (len(integers) + len(numbers))
+    for kind in (integers, numbers):
+        for array in kind.values():
+            table += [at, *(array.shape if array.ndim == 2 else (1, array.size))]
+            at += array.size
+        at = 0
+    ints = [np.array([int(x) for x in (*head, *table)])] + [array.ravel() for array in integers.values()]
+    return np.concatenate(ints), np.concatenate([array.ravel() for array in numbers.values()])
 
 
 class CompiledFlow:
-    """Steps of the integrator up to ``time`` [s], with the ``events`` (e, 2) there; ``final`` is the state without
-    drift."""
+    """Steps of the integrator up to ``time`` [s], with the ``events`` (e, 2) there; ``final`` (ny,) is the state
+    without drift."""
 
     drifts = True
 
     def __init__(
         self,
         phase: CompiledPhase,
-        modes: tuple[np.ndarray, ...],
-        pieces: tuple[np.ndarray, ...],
-        count: int,
+        packed: tuple[np.ndarray, np.ndarray],
+        pieces: np.ndarray,
         time: float,
         next_size: float,
         final: np.ndarray,
         events: np.ndarray,
     ) -> None:
-        self.phase, self._pieces, self.pieces = phase, pieces, count
+        self.phase, self._packed, self._pieces = phase, packed, pieces
         self.nq, self.nv = phase.compiled.form.positions, phase.compiled.form.velocities
-        self.start, self.end = float(pieces[0][0, 0]), float(pieces[0][count - 1].sum())
+        self.start, self.end = float(pieces[0, 0]), float(pieces[-1, 0] + pieces[-1, 1])
+        self.pieces = len(pieces)
         self.time, self.next_size, self.events = float(time), float(next_size), events
         self.final = final
-        self.renewed = modes[rows.GRIP].copy(), modes[rows.SENSE].copy()
-        modes[rows.GRIP][:] = phase.grip
-        self._system = (phase.compiled.arguments, phase.sizes, modes, phase.work)
+        self._renewed = phase.part(rows.GRIP, packed).copy()[0], phase.part(rows.SENSE, packed).copy()
+        phase.part(rows.GRIP, packed)[0] = phase.equations.modes.grip[phase.equations.patch]
         self._last: tuple[np.ndarray, np.ndarray] | None = None
 
     def _dense(self, times: np.ndarray) -> np.ndarray:
@@ -216,7 +223,7 @@ class CompiledFlow:
             from klapper.schemes.kernels.phase_run import states_at
 
             y = np.empty((len(times), self.phase.size))
-            states_at(np.ascontiguousarray(times, dtype=float), self._pieces, self.pieces, y)
+            states_at(np.ascontiguousarray(times, dtype=float), self._pieces, y)
             self._last = (times, y)
         return self._last[1]
 
@@ -225,12 +232,13 @@ class CompiledFlow:
         return y[:, : self.nq], y[:, self.nq : self.nq + self.nv]
 
     def reactions(self, times: np.ndarray) -> np.ndarray:
+        from klapper.schemes.kernels.phase_parts import parts
         from klapper.schemes.kernels.phase_run import reactions_at
 
         forces = np.zeros((len(times), self.phase.equations.size))
         if forces.size:
-            at = np.ascontiguousarray(times, dtype=float)
-            reactions_at(self._system, at, self._dense(times), self._pieces, self.pieces, forces)
+            at, form = np.ascontiguousarray(times, dtype=float), self.phase.compiled.arguments
+            reactions_at(form, *self._packed, parts()[0], at, self._dense(times), self._pieces, forces)
         return forces
 
     forces = reactions
@@ -240,14 +248,13 @@ class CompiledFlow:
         return Integrals(sums[:, :-3], sums[:, -3], sums[:, -2], sums[:, -1])
 
     def held(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """States without drift, None if that is left to the general code."""
+        """States (k, nq), (k, nv) without drift, None if that is left to the general code."""
+        from klapper.schemes.kernels.phase_parts import parts
         from klapper.schemes.kernels.phase_run import hold
 
-        q, v = (np.ascontiguousarray(part) for part in self.states(times))
-        q, v = q.copy(), v.copy()
-        if not hold(self._system, np.ascontiguousarray(times, dtype=float), q, v):
-            return None
-        return q, v
+        q, v = (part.copy() for part in self.states(times))
+        at, form = np.ascontiguousarray(times, dtype=float), self.phase.compiled.arguments
+        return (q, v) if hold(form, *self._packed, parts()[5], at, q, v) else None
 
     @property
     def forces_at_end(self) -> np.ndarray:
@@ -257,7 +264,7 @@ class CompiledFlow:
     def modes_after(self, modes: Modes) -> tuple[np.ndarray, np.ndarray]:
         """Grip (k,) and sense (k, d) of all contacts of the phase after its end."""
         grip, sense = modes.grip.copy(), modes.sense.copy()
-        grip[self.phase.equations.patch], sense[self.phase.equations.patch] = self.renewed
+        grip[self.phase.equations.patch], sense[self.phase.equations.patch] = self._renewed
         return grip, sense
 
 
@@ -267,6 +274,3 @@ def compiled_phase(equations: PhaseEquations, work: Work) -> CompiledPhase | Non
     if compiled is None:
         return None
     return work.kept("compiled phase", (equations,), lambda: CompiledPhase(compiled, equations))
-
-
-assert set(_FUNCTIONS) | set(_MORE_FUNCTIONS) <= set(FUNCTION_TYPES)

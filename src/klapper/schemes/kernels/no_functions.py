@@ -47,7 +47,13 @@ def laws(index: np.ndarray, data: np.ndarray, which: np.ndarray, speed: np.ndarr
 
 @form_function("curvature")
 def curvature(
-    index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, v: np.ndarray, which: np.ndarray, out: np.ndarray
+    index: np.ndarray,
+    data: np.ndarray,
+    t: float,
+    q: np.ndarray,
+    v: np.ndarray,
+    which: np.ndarray,
+    out: np.ndarray,
 ) -> None:
     pass
 

@@ -2,8 +2,8 @@
 
     M v̇ = f + D λ,   λ = T x + λ₀,   (Dᵀ M⁻¹ D)_h T x = −(Dᵀ M⁻¹ (f + D λ₀) + b)_h          Waltersberger (4.58)
 
-The same as :mod:`klapper.schemes.phase_equations` with the functions of a compiled form. Everything about the form is
-one tuple, see ``FORM`` below, everything about the modes another, arrays to work in a third.
+The same as :mod:`klapper.schemes.phase_equations` with the functions of a compiled form. The form is one
+tuple of arrays and functions; modes and arrays to work in are packed into integers and numbers.
 """
 
 from __future__ import annotations
@@ -15,23 +15,64 @@ import numpy as np
 from numba import njit
 
 (INDEX, DATA, BRING, MASS, FORCE, ADVANCE, GAPS, DIRECTIONS, LAWS, CURVATURE) = range(10)
-(RESIDUALS, C_DIRECTIONS, C_CURVATURE, POTENTIAL, POWERS, DAMPING, PLACES) = range(10, 17)
-"""FORM: arrays and functions of a form, with functions that do nothing in place of those it has not."""
+(RESIDUALS, C_DIRECTIONS, C_CURVATURE, POTENTIAL, POWERS, DAMPING) = range(10, 16)
+"""The form: arrays and functions, with functions that do nothing in place of those it has not."""
 
 (NQ, NV, K, M, S, D, P, H, MASS_KIND, CHANGING) = range(10)
-(HAS_CURVATURE, HAS_C_CURVATURE, HAS_POWERS, HAS_POTENTIAL, HAS_DAMPING, HAS_ADVANCE, STEADY, SIZES) = range(10, 18)
-"""SIZES: numbers of things, and what the form has; STEADY: D and M never change."""
+(HAS_CURVATURE, HAS_C_CURVATURE, HAS_POWERS, HAS_POTENTIAL, HAS_DAMPING, HAS_ADVANCE, STEADY, SIZE) = range(
+    10, 18
+)
+(KNOWN, COUNT, SCALARS) = range(18, 21)
+"""First integers: numbers of things, what the form has, whether D and M never change (STEADY), whether the mobility is
+known already, and how often forces were computed."""
 
-(WHICH, NORMAL, PATCH, HELD, GRIP, SENSE, FRICTION, LIMIT, SCALE) = range(9)
-"""MODES: of a phase; ``grip`` (s,) of the patches, ``friction`` (s, m)."""
+INTEGER_ARRAYS = (
+    "which",
+    "normal",
+    "patch",
+    "held",
+    "grip",
+    "columns",
+    "c_columns",
+    "places",
+    "watched",
+    "follows",
+)
+NUMBER_ARRAYS = (
+    *(
+        "sense",
+        "friction",
+        "limit",
+        "scale",
+        "rows",
+        "response",
+        "mobility",
+        "spread",
+        "equations",
+        "inverse",
+    ),
+    *("vectors", "entries", "rates", "c_entries", "c_rates", "depth", "limit_scale", "slip_speed"),
+)
+"""Arrays of a phase, packed one after the other: ``grip`` (s,) of the patches, ``friction`` (s, m), D (r, n) in
+``rows``, M⁻¹ D, Dᵀ M⁻¹ D, T (r, h), ``equations`` (h, h + 1), ``inverse`` of the mass, ``vectors`` to work in, what the
+form writes, and what belongs to event functions."""
 
-(ROWS, RESPONSE, MOBILITY, SPREAD, EQUATIONS, INVERSE, VECTORS, COLUMNS, ENTRIES, RATES) = range(10)
-(C_COLUMNS, C_ENTRIES, C_RATES, KNOWN, COUNTS) = range(10, 15)
-"""WORK: D (r, n), M⁻¹ D, Dᵀ M⁻¹ D, T (r, h), equations (h, h + 1), mass (n, n), vectors."""
+(WHICH, NORMAL, PATCH, HELD, GRIP, COLUMNS, C_COLUMNS, PLACES, WATCHED, FOLLOWS) = (
+    SCALARS + 3 * k for k in range(len(INTEGER_ARRAYS))
+)
+(SENSE, FRICTION, LIMIT, SCALE, ROWS, RESPONSE, MOBILITY, SPREAD, EQUATIONS, INVERSE) = (
+    SCALARS + 3 * (len(INTEGER_ARRAYS) + k) for k in range(10)
+)
+(VECTORS, ENTRIES, RATES, C_ENTRIES, C_RATES, DEPTH, LIMIT_SCALE, SLIP_SPEED) = (
+    SCALARS + 3 * (len(INTEGER_ARRAYS) + k) for k in range(10, len(NUMBER_ARRAYS))
+)
+"""Where their places, rows and columns stand among the integers."""
 
-(FREE, PUSH, BIAS, GIVEN, RATE, SLIP, OTHER, AHEAD, BEHIND, SENSES, SPEEDS, MU, ENTRY, WALL, STORE) = range(15)
+(FREE, PUSH, BIAS, GIVEN, RATE, SLIP, OTHER, AHEAD, BEHIND, SENSES, SPEEDS, MU, ENTRY, WALL, STORE) = range(
+    15
+)
 ACCELERATED, REACTIONS, VECTOR_ROWS = 15, 16, 17
-"""Rows of VECTORS."""
+"""Rows of the vectors."""
 
 DIAGONAL, INVERTED, FACTORISED = 0, 1, 2
 """Kinds of mass: 1/m in the first row, M⁻¹, or a Cholesky factor made anew for every position."""
@@ -44,12 +85,34 @@ _DIFFERENCE = 6.0e-6  # as in klapper.mechanics.system
 
 
 @njit(cache=True, error_model="numpy")
-def take_mass(form: Any, sizes: np.ndarray, work: Any, q: np.ndarray) -> bool:
+def numbers(ints: np.ndarray, array: int) -> np.ndarray:
+    return ints[ints[array] : ints[array] + ints[array + 1] * ints[array + 2]]
+
+
+@njit(cache=True, error_model="numpy")
+def number_table(ints: np.ndarray, array: int) -> np.ndarray:
+    return numbers(ints, array).reshape(ints[array + 1], ints[array + 2])
+
+
+@njit(cache=True, error_model="numpy")
+def line(floats: np.ndarray, ints: np.ndarray, array: int) -> np.ndarray:
+    return floats[ints[array] : ints[array] + ints[array + 1] * ints[array + 2]]
+
+
+@njit(cache=True, error_model="numpy")
+def table(floats: np.ndarray, ints: np.ndarray, array: int) -> np.ndarray:
+    return line(floats, ints, array).reshape(ints[array + 1], ints[array + 2])
+
+
+@njit(cache=True, error_model="numpy")
+def take_mass(form: Any, ints: np.ndarray, floats: np.ndarray, q: np.ndarray) -> bool:
     """Cholesky factor of M(q); whether M is positive definite."""
-    if sizes[MASS_KIND] != FACTORISED:
+    inverse = table(floats, ints, INVERSE)
+    vectors = table(floats, ints, VECTORS)
+    if ints[MASS_KIND] != FACTORISED:
         return True
-    n, factor, places = sizes[NV], work[INVERSE], form[PLACES]
-    entries = work[VECTORS][ENTRY, : places.shape[1]]
+    n, factor, places = ints[NV], inverse, number_table(ints, PLACES)
+    entries = vectors[ENTRY, : places.shape[1]]
     form[MASS](form[INDEX], form[DATA], q, entries)
     for i in range(n):
         for j in range(n):
@@ -71,13 +134,14 @@ def take_mass(form: Any, sizes: np.ndarray, work: Any, q: np.ndarray) -> bool:
 
 
 @njit(cache=True, error_model="numpy")
-def divide_by_mass(sizes: np.ndarray, work: Any, right: np.ndarray, out: np.ndarray) -> None:
+def divide_by_mass(ints: np.ndarray, floats: np.ndarray, right: np.ndarray, out: np.ndarray) -> None:
     """M⁻¹ right; ``out`` is another array."""
-    n, inverse = sizes[NV], work[INVERSE]
-    if sizes[MASS_KIND] == DIAGONAL:
+    inverse = table(floats, ints, INVERSE)
+    n, inverse = ints[NV], inverse
+    if ints[MASS_KIND] == DIAGONAL:
         for i in range(n):
             out[i] = right[i] * inverse[0, i]
-    elif sizes[MASS_KIND] == INVERTED:
+    elif ints[MASS_KIND] == INVERTED:
         for i in range(n):
             total = 0.0
             for j in range(n):
@@ -97,42 +161,54 @@ def divide_by_mass(sizes: np.ndarray, work: Any, right: np.ndarray, out: np.ndar
 
 
 @njit(cache=True, error_model="numpy")
-def take_rows(form: Any, sizes: np.ndarray, modes: Any, work: Any, t: float, q: np.ndarray) -> None:
+def take_rows(form: Any, ints: np.ndarray, floats: np.ndarray, t: float, q: np.ndarray) -> None:
     """D (r, n) and given rates (r,) of all force rows."""
-    n, k, m, s, d, p = sizes[NV], sizes[K], sizes[M], sizes[S], sizes[D], sizes[P]
-    rows, rate = work[ROWS], work[VECTORS][RATE]
+    rows = table(floats, ints, ROWS)
+    vectors = table(floats, ints, VECTORS)
+    rates = table(floats, ints, RATES)
+    contacts = numbers(ints, WHICH)
+    normals = numbers(ints, NORMAL)
+    patches = numbers(ints, PATCH)
+    scales = table(floats, ints, SCALE)
+    c_entries = table(floats, ints, C_ENTRIES)
+    c_rates = line(floats, ints, C_RATES)
+    k, m, s, d, p = ints[K], ints[M], ints[S], ints[D], ints[P]
+    rate = vectors[RATE]
     rows[:, :] = 0.0
     if k:
-        columns, entries, rates = work[COLUMNS], work[ENTRIES], work[RATES]
-        form[DIRECTIONS](form[INDEX], form[DATA], t, q, modes[WHICH], columns, entries, rates)
+        columns = number_table(ints, COLUMNS)
+        entries = line(floats, ints, ENTRIES).reshape(k, 1 + d, ints[COLUMNS + 2])
+        form[DIRECTIONS](form[INDEX], form[DATA], t, q, contacts, columns, entries, rates)
         for i in range(m):
-            at = modes[NORMAL][i]
+            at = normals[i]
             rate[i] = rates[at, 0]
             for w in range(columns.shape[1]):
                 rows[i, columns[at, w]] += entries[at, 0, w]
         for i in range(s):
-            at = modes[PATCH][i]
+            at = patches[i]
             for c in range(d):
-                row, scale = m + i * d + c, modes[SCALE][i, c]
+                row, scale = m + i * d + c, scales[i, c]
                 rate[row] = rates[at, 1 + c] * scale
                 for w in range(columns.shape[1]):
                     rows[row, columns[at, w]] += entries[at, 1 + c, w] * scale
     if p:
-        c_columns, c_entries = work[C_COLUMNS], work[C_ENTRIES]
-        form[C_DIRECTIONS](form[INDEX], form[DATA], t, q, c_columns, c_entries, work[C_RATES])
+        c_columns = number_table(ints, C_COLUMNS)
+        form[C_DIRECTIONS](form[INDEX], form[DATA], t, q, c_columns, c_entries, c_rates)
         for i in range(p):
             row = m + s * d + i
-            rate[row] = work[C_RATES][i]
+            rate[row] = c_rates[i]
             for w in range(c_columns.shape[1]):
                 rows[row, c_columns[i, w]] += c_entries[i, w]
 
 
 @njit(cache=True, error_model="numpy")
-def _row_velocities(sizes: np.ndarray, work: Any, v: np.ndarray, out: np.ndarray) -> None:
-    for i in range(sizes[SIZES]):
-        total = work[VECTORS][RATE, i]
-        for j in range(sizes[NV]):
-            total += work[ROWS][i, j] * v[j]
+def _row_velocities(ints: np.ndarray, floats: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
+    vectors = table(floats, ints, VECTORS)
+    rows = table(floats, ints, ROWS)
+    for i in range(ints[SIZE]):
+        total = vectors[RATE, i]
+        for j in range(ints[NV]):
+            total += rows[i, j] * v[j]
         out[i] = total
 
 
@@ -149,55 +225,67 @@ def difference_step(q: np.ndarray, v: np.ndarray) -> float:
 
 @njit(cache=True, error_model="numpy")
 def moved(
-    form: Any, sizes: np.ndarray, work: Any, q: np.ndarray, v: np.ndarray, duration: float, out: np.ndarray
+    form: Any,
+    ints: np.ndarray,
+    floats: np.ndarray,
+    q: np.ndarray,
+    v: np.ndarray,
+    duration: float,
+    out: np.ndarray,
 ) -> None:
     """q after a displacement v · duration."""
-    if sizes[HAS_ADVANCE]:
-        step = work[VECTORS][WALL, : sizes[NV]]
-        for i in range(sizes[NV]):
+    vectors = table(floats, ints, VECTORS)
+    if ints[HAS_ADVANCE]:
+        step = vectors[WALL, : ints[NV]]
+        for i in range(ints[NV]):
             step[i] = duration * v[i]
         form[ADVANCE](form[INDEX], form[DATA], q, step, out)
     else:
-        for i in range(sizes[NQ]):
+        for i in range(ints[NQ]):
             out[i] = q[i] + duration * v[i]
 
 
 @njit(cache=True, error_model="numpy")
 def take_bias(
-    form: Any, sizes: np.ndarray, modes: Any, work: Any, t: float, q: np.ndarray, v: np.ndarray
+    form: Any, ints: np.ndarray, floats: np.ndarray, t: float, q: np.ndarray, v: np.ndarray
 ) -> None:
     """b (r,) of Dᵀ v̇ + b; by differences where the form does not give it. Overwrites D if so."""
-    k, m, s, d, p = sizes[K], sizes[M], sizes[S], sizes[D], sizes[P]
-    vectors = work[VECTORS]
+    vectors = table(floats, ints, VECTORS)
+    rates = table(floats, ints, RATES)
+    contacts = numbers(ints, WHICH)
+    normals = numbers(ints, NORMAL)
+    patches = numbers(ints, PATCH)
+    scales = table(floats, ints, SCALE)
+    c_rates = line(floats, ints, C_RATES)
+    k, m, s, d, p = ints[K], ints[M], ints[S], ints[D], ints[P]
     bias = vectors[BIAS]
-    by_differences = (k > 0 and not sizes[HAS_CURVATURE]) or (p > 0 and not sizes[HAS_C_CURVATURE])
+    by_differences = (k > 0 and not ints[HAS_CURVATURE]) or (p > 0 and not ints[HAS_C_CURVATURE])
     if by_differences:
         step = difference_step(q, v)
-        place, there = vectors[STORE, : sizes[NQ]], vectors[OTHER]
+        place, there = vectors[STORE, : ints[NQ]], vectors[OTHER]
         for side in range(2):
             late = step if side == 0 else -step
-            moved(form, sizes, work, q, v, late, place)
+            moved(form, ints, floats, q, v, late, place)
             form[BRING](form[INDEX], form[DATA], t + late)
-            take_rows(form, sizes, modes, work, t + late, place)
-            _row_velocities(sizes, work, v, there)
-            for i in range(sizes[SIZES]):
+            take_rows(form, ints, floats, t + late, place)
+            _row_velocities(ints, floats, v, there)
+            for i in range(ints[SIZE]):
                 if side == 0:
                     bias[i] = there[i] / (2.0 * step)
                 else:
                     bias[i] -= there[i] / (2.0 * step)
         form[BRING](form[INDEX], form[DATA], t)
-    if k and sizes[HAS_CURVATURE]:
-        rates = work[RATES]
-        form[CURVATURE](form[INDEX], form[DATA], t, q, v, modes[WHICH], rates)
+    if k and ints[HAS_CURVATURE]:
+        form[CURVATURE](form[INDEX], form[DATA], t, q, v, contacts, rates)
         for i in range(m):
-            bias[i] = rates[modes[NORMAL][i], 0]
+            bias[i] = rates[normals[i], 0]
         for i in range(s):
             for c in range(d):
-                bias[m + i * d + c] = rates[modes[PATCH][i], 1 + c] * modes[SCALE][i, c]
-    if p and sizes[HAS_C_CURVATURE]:
-        form[C_CURVATURE](form[INDEX], form[DATA], t, q, v, work[C_RATES])
+                bias[m + i * d + c] = rates[patches[i], 1 + c] * scales[i, c]
+    if p and ints[HAS_C_CURVATURE]:
+        form[C_CURVATURE](form[INDEX], form[DATA], t, q, v, c_rates)
         for i in range(p):
-            bias[m + s * d + i] = work[C_RATES][i]
+            bias[m + s * d + i] = c_rates[i]
 
 
 @njit(cache=True, error_model="numpy")
@@ -255,12 +343,14 @@ def solved(matrix: np.ndarray, n: int) -> bool:
 
 
 @njit(cache=True, error_model="numpy")
-def take_mobility(sizes: np.ndarray, work: Any) -> None:
+def take_mobility(ints: np.ndarray, floats: np.ndarray) -> None:
     """M⁻¹ D and Dᵀ M⁻¹ D."""
-    n, r = sizes[NV], sizes[SIZES]
-    rows, response, mobility = work[ROWS], work[RESPONSE], work[MOBILITY]
+    rows = table(floats, ints, ROWS)
+    response = table(floats, ints, RESPONSE)
+    mobility = table(floats, ints, MOBILITY)
+    n, r = ints[NV], ints[SIZE]
     for i in range(r):
-        divide_by_mass(sizes, work, rows[i], response[i])
+        divide_by_mass(ints, floats, rows[i], response[i])
     for i in range(r):
         for j in range(i + 1):
             total = 0.0
@@ -271,80 +361,94 @@ def take_mobility(sizes: np.ndarray, work: Any) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def _take_friction(form: Any, sizes: np.ndarray, modes: Any, work: Any) -> None:
+def _take_friction(form: Any, ints: np.ndarray, floats: np.ndarray) -> None:
     """Senses (s, d) and own μ (s,) at the sliding velocities at hand."""
-    m, s, d = sizes[M], sizes[S], sizes[D]
-    vectors = work[VECTORS]
+    vectors = table(floats, ints, VECTORS)
+    sense = table(floats, ints, SENSE)
+    grip = numbers(ints, GRIP)
+    scales = table(floats, ints, SCALE)
+    patches = numbers(ints, PATCH)
+    contacts = numbers(ints, WHICH)
+    normals = numbers(ints, NORMAL)
+    own_friction = table(floats, ints, FRICTION)
+    m, s, d = ints[M], ints[S], ints[D]
     slip, senses = vectors[SLIP], vectors[SENSES]
     for i in range(s):
         at = i * d
         along, square = 0.0, 0.0
         for c in range(d):
-            senses[at + c] = modes[SENSE][i, c]
-            along += slip[at + c] * modes[SENSE][i, c]
+            senses[at + c] = sense[i, c]
+            along += slip[at + c] * sense[i, c]
             square += slip[at + c] ** 2
         speed = math.sqrt(square)
-        if modes[GRIP][i] == SLIDING and d == 2 and speed > 0.0:
+        if grip[i] == SLIDING and d == 2 and speed > 0.0:
             turned = -1.0 if along < -0.7071 * speed else 1.0
             for c in range(d):
                 senses[at + c] = turned * slip[at + c] / speed
-    if sizes[CHANGING]:
-        k = sizes[K]
+    if ints[CHANGING]:
+        k = ints[K]
         speeds = vectors[SPEEDS, :k]
         speeds[:] = 0.0
         for i in range(s):
-            if modes[GRIP][i] != STICKING:
+            if grip[i] != STICKING:
                 square = 0.0
                 for c in range(d):
-                    scale = modes[SCALE][i, c]
+                    scale = scales[i, c]
                     if scale > 0.0:
                         square += (slip[i * d + c] / scale) ** 2
-                speeds[modes[PATCH][i]] = math.sqrt(square)
+                speeds[patches[i]] = math.sqrt(square)
         laws = np.empty((k, 5))
-        form[LAWS](form[INDEX], form[DATA], modes[WHICH], speeds, laws)
+        form[LAWS](form[INDEX], form[DATA], contacts, speeds, laws)
         for i in range(s):
             for j in range(m):
-                if modes[PATCH][i] == modes[NORMAL][j]:
-                    modes[FRICTION][i, j] = laws[modes[PATCH][i], 2]
+                if patches[i] == normals[j]:
+                    own_friction[i, j] = laws[patches[i], 2]
 
 
 @njit(cache=True, error_model="numpy")
 def instant(
     form: Any,
-    sizes: np.ndarray,
-    modes: Any,
-    work: Any,
+    ints: np.ndarray,
+    floats: np.ndarray,
     t: float,
     q: np.ndarray,
     v: np.ndarray,
     acceleration: np.ndarray,
     forces: np.ndarray,
 ) -> int:
-    """v̇ (n,) and all forces (r,) at a state; the sliding velocities and rates stand in WORK."""
-    n, m, s, d, h, r = sizes[NV], sizes[M], sizes[S], sizes[D], sizes[H], sizes[SIZES]
-    vectors = work[VECTORS]
-    work[COUNTS][0] += 1
+    """v̇ (n,) and all forces (r,) at a state; the sliding velocities and rates stand in the vectors."""
+    vectors = table(floats, ints, VECTORS)
+    rows = table(floats, ints, ROWS)
+    response = table(floats, ints, RESPONSE)
+    mobility = table(floats, ints, MOBILITY)
+    held = numbers(ints, HELD)
+    spread = table(floats, ints, SPREAD)
+    matrix = table(floats, ints, EQUATIONS)
+    grip = numbers(ints, GRIP)
+    own_friction = table(floats, ints, FRICTION)
+    limits = line(floats, ints, LIMIT)
+    n, m, s, d, h, r = ints[NV], ints[M], ints[S], ints[D], ints[H], ints[SIZE]
+    ints[COUNT] += 1
     form[BRING](form[INDEX], form[DATA], t)
     push = vectors[PUSH, :n]
     form[FORCE](form[INDEX], form[DATA], t, q, v, push)
-    if not take_mass(form, sizes, work, q):
+    if not take_mass(form, ints, floats, q):
         return NOT_FINITE
-    divide_by_mass(sizes, work, push, acceleration)
+    divide_by_mass(ints, floats, push, acceleration)
     if r == 0:
         return FINE
-    take_bias(form, sizes, modes, work, t, q, v)
-    take_rows(form, sizes, modes, work, t, q)
-    if not (sizes[STEADY] and work[KNOWN][0] == 1):
-        take_mobility(sizes, work)
-        work[KNOWN][0] = 1
-    rows, response, mobility = work[ROWS], work[RESPONSE], work[MOBILITY]
-    held, spread, matrix, slip = modes[HELD], work[SPREAD], work[EQUATIONS], vectors[SLIP]
+    take_bias(form, ints, floats, t, q, v)
+    take_rows(form, ints, floats, t, q)
+    if not (ints[STEADY] and ints[KNOWN] == 1):
+        take_mobility(ints, floats)
+        ints[KNOWN] = 1
+    slip = vectors[SLIP]
     for i in range(s * d):
         total = vectors[RATE, m + i]
         for j in range(n):
             total += rows[m + i, j] * v[j]
         slip[i] = total
-    _take_friction(form, sizes, modes, work)
+    _take_friction(form, ints, floats)
     given, senses = vectors[GIVEN], vectors[SENSES]
     spread[:, :] = 0.0
     for i in range(r):
@@ -352,12 +456,12 @@ def instant(
     for i in range(h):
         spread[held[i], i] = 1.0
     for i in range(s):
-        if modes[GRIP][i] != STICKING:
+        if grip[i] != STICKING:
             for c in range(d):
                 row = m + i * d + c
                 for j in range(m):
-                    spread[row, j] = -senses[i * d + c] * modes[FRICTION][i, j]  # Waltersberger (4.49)
-                given[row] = -modes[LIMIT][i] * senses[i * d + c]
+                    spread[row, j] = -senses[i * d + c] * own_friction[i, j]  # Waltersberger (4.49)
+                given[row] = -limits[i] * senses[i * d + c]
     for a in range(h):
         i = held[a]
         total = vectors[BIAS, i]
@@ -385,22 +489,25 @@ def instant(
 
 
 @njit(cache=True, error_model="numpy")
-def _take_powers(form: Any, sizes: np.ndarray, work: Any, t: float, q: np.ndarray, v: np.ndarray) -> None:
+def _take_powers(
+    form: Any, ints: np.ndarray, floats: np.ndarray, t: float, q: np.ndarray, v: np.ndarray
+) -> None:
     """Power of loads and of dampers [W] into the first places of OTHER; after ``instant``."""
-    n, vectors = sizes[NV], work[VECTORS]
+    vectors = table(floats, ints, VECTORS)
+    n, vectors = ints[NV], vectors
     out = vectors[OTHER, :2]
-    if sizes[HAS_POWERS]:
+    if ints[HAS_POWERS]:
         form[POWERS](form[INDEX], form[DATA], t, q, v, out)
         return
     total = 0.0
     for i in range(n):
         total += v[i] * vectors[PUSH, i]
     step = difference_step(q, v)
-    ahead, behind = vectors[AHEAD, : sizes[NQ]], vectors[BEHIND, : sizes[NQ]]
-    moved(form, sizes, work, q, v, step, ahead)
-    moved(form, sizes, work, q, v, -step, behind)
-    if sizes[MASS_KIND] == FACTORISED:
-        places = form[PLACES]
+    ahead, behind = vectors[AHEAD, : ints[NQ]], vectors[BEHIND, : ints[NQ]]
+    moved(form, ints, floats, q, v, step, ahead)
+    moved(form, ints, floats, q, v, -step, behind)
+    if ints[MASS_KIND] == FACTORISED:
+        places = number_table(ints, PLACES)
         e = places.shape[1]
         entries = vectors[ENTRY, :e]
         for side in range(2):
@@ -409,8 +516,8 @@ def _take_powers(form: Any, sizes: np.ndarray, work: Any, t: float, q: np.ndarra
             for i in range(e):
                 total += sign * v[places[0, i]] * entries[i] * v[places[1, i]]
     damping = 0.0
-    if sizes[HAS_POTENTIAL]:
-        if sizes[HAS_DAMPING]:
+    if ints[HAS_POTENTIAL]:
+        if ints[HAS_DAMPING]:
             damping = form[DAMPING](form[INDEX], form[DATA], t, q, v)
         rise = form[POTENTIAL](form[INDEX], form[DATA], ahead) - form[POTENTIAL](
             form[INDEX], form[DATA], behind
@@ -420,10 +527,13 @@ def _take_powers(form: Any, sizes: np.ndarray, work: Any, t: float, q: np.ndarra
 
 
 @njit(cache=True, error_model="numpy")
-def _take_rate(form: Any, sizes: np.ndarray, work: Any, q: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
+def _take_rate(
+    form: Any, ints: np.ndarray, floats: np.ndarray, q: np.ndarray, v: np.ndarray, out: np.ndarray
+) -> None:
     """q' = B(q) v; from ``advance`` by a difference of sixth order, whose error is below round-off of its steps."""
-    nq = sizes[NQ]
-    if not sizes[HAS_ADVANCE]:
+    vectors = table(floats, ints, VECTORS)
+    nq = ints[NQ]
+    if not ints[HAS_ADVANCE]:
         for i in range(nq):
             out[i] = v[i]
         return
@@ -435,36 +545,36 @@ def _take_rate(form: Any, sizes: np.ndarray, work: Any, q: np.ndarray, v: np.nda
     if fastest == 0.0:
         return
     step = 1e-2 / fastest
-    place = work[VECTORS][STORE, :nq]
+    place = vectors[STORE, :nq]
     for k in range(1, 4):
         weight = 45.0 if k == 1 else (-9.0 if k == 2 else 1.0)
         for side in range(2):
             sign = 1.0 if side == 0 else -1.0
-            moved(form, sizes, work, q, v, sign * k * step, place)
+            moved(form, ints, floats, q, v, sign * k * step, place)
             for i in range(nq):
                 out[i] += sign * weight * place[i] / (60.0 * step)
 
 
 @njit(cache=True, error_model="numpy")
 def derivative(
-    form: Any, sizes: np.ndarray, modes: Any, work: Any, t: float, y: np.ndarray, out: np.ndarray
+    form: Any, ints: np.ndarray, floats: np.ndarray, t: float, y: np.ndarray, out: np.ndarray
 ) -> int:
     """ẏ of y = (q, v, impulses, loads, damping, friction), (4.59) with the integrals of the ledger."""
-    nq, n, m, s, d, r = sizes[NQ], sizes[NV], sizes[M], sizes[S], sizes[D], sizes[SIZES]
+    vectors = table(floats, ints, VECTORS)
+    nq, n, m, s, d, r = ints[NQ], ints[NV], ints[M], ints[S], ints[D], ints[SIZE]
     q, v, motion = y[:nq], y[nq : nq + n], nq + n
     forces = out[motion : motion + r]
-    status = instant(form, sizes, modes, work, t, q, v, out[nq:motion], forces)
+    status = instant(form, ints, floats, t, q, v, out[nq:motion], forces)
     if status != FINE:
         return status
-    vectors = work[VECTORS]
     walls, friction = 0.0, 0.0
     for i in range(r):
         walls -= forces[i] * vectors[RATE, i]
     for i in range(s * d):
         friction -= forces[m + i] * vectors[SLIP, i]
-    _take_powers(form, sizes, work, t, q, v)
+    _take_powers(form, ints, floats, t, q, v)
     out[motion + r] = vectors[OTHER, 0] + walls
     out[motion + r + 1] = vectors[OTHER, 1]
     out[motion + r + 2] = friction
-    _take_rate(form, sizes, work, q, v, out[:nq])
+    _take_rate(form, ints, floats, q, v, out[:nq])
     return FINE

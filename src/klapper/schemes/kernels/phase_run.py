@@ -9,11 +9,11 @@ import numpy as np
 from numba import njit
 
 from klapper.schemes.kernels.phase_rows import (
-    ACCELERATED,
     BRING,
-    COUNTS,
     DATA,
+    DEPTH,
     FINE,
+    FOLLOWS,
     GAPS,
     GRIP,
     INDEX,
@@ -21,18 +21,20 @@ from klapper.schemes.kernels.phase_rows import (
     NQ,
     NV,
     RATE,
-    REACTIONS,
     ROWS,
     SENSE,
-    SIZES,
+    SIZE,
     SLIDING,
+    SLIP_SPEED,
     STICKING,
     VECTORS,
+    WATCHED,
     D,
     M,
     S,
-    derivative,
-    instant,
+    line,
+    numbers,
+    table,
     take_rows,
 )
 from klapper.schemes.kernels.phase_search import (
@@ -40,17 +42,13 @@ from klapper.schemes.kernels.phase_search import (
     EVENT,
     NOTHING,
     SPECIAL,
-    first_event,
-    take_noise,
 )
 from klapper.schemes.kernels.phase_steps import (
     SLOPES,
     between,
     first_size,
     pushed_velocities,
-    step,
     turning_rate,
-    without_drift,
 )
 
 GENERAL, GOES_ON, ENDED = 0, 1, 2
@@ -65,120 +63,130 @@ _ROUND_OFF = 64.0 * EPS
 
 @njit(cache=True, error_model="numpy")
 def run_phase(
-    system: Any,
-    watch: Any,
-    follows: np.ndarray,
-    tableau: Any,
-    tables: Any,
+    form: Any,
+    ints: np.ndarray,
+    floats: np.ndarray,
+    parts: Any,
+    tableau: np.ndarray,
+    tables: np.ndarray,
     y: np.ndarray,
-    pieces: Any,
+    pieces: np.ndarray,
     given: np.ndarray,
     which: np.ndarray,
-) -> tuple[int, int, float, float]:
-    """From y at the start of the phase: outcome, number of steps, end [s], and the size [s] proposed for the next step.
+) -> tuple[int, int]:
+    """From y at the start of the phase: the outcome, and the number of steps.
 
-    ``pieces``  spans (c, 2), states before (c, ny), dense output (c, 7, ny), states after (c, ny), senses (c, s, d)
-    ``given``   start [s], end [s], size [s] of the first step, tolerance [m], slip speed [m/s]
+    ``parts``   the functions ``derivative``, ``functions_at``, ``step``, ``first_event``, ``take_noise`` and
+                ``without_drift``, called by their addresses so that they are compiled once each
+    ``pieces``  rows of start, length, y at the start, y at the end, dense output, and the senses (s, d)
+    ``given``   start, end, size of the first step [s], tolerance [m]; start and size become those of a next step
     ``y``       (ny,) becomes the state at the end, without drift; ``which`` (f,) the functions that cross there
     """
-    form, sizes, modes, work = system
-    spans, befores, denses, afters, senses = pieces
-    nq, n, m, s, d, r = sizes[NQ], sizes[NV], sizes[M], sizes[S], sizes[D], sizes[SIZES]
-    t, until, size, tolerance, slip_speed = given[0], given[1], given[2], given[3], given[4]
+    derivative, functions, one_step, event_in, noise_of, held = parts
+    sense, grip = table(floats, ints, SENSE), numbers(ints, GRIP)
+    follows = numbers(ints, FOLLOWS)
+    slip_speed = line(floats, ints, SLIP_SPEED)[0]
+    nq, n, s, d, r = ints[NQ], ints[NV], ints[S], ints[D], ints[SIZE]
+    t, until, size, tolerance = given[0], given[1], given[2], given[3]
     motion, total = nq + n, y.size
-    vectors = work[VECTORS]
-    work[KNOWN][0] = 0
+    ints[KNOWN] = 0
     relative = max(tolerance * math.sqrt(motion / total), 100.0 * EPS)
     allowed = np.full(total, _UNCONTROLLED)
     allowed[:motion] = tolerance * math.sqrt(motion / total)
-    slopes, spare, state = np.empty((SLOPES, total)), np.empty(total), np.empty(total)
-    noise, pushed, start_velocity = np.empty(which.size), np.empty(n), np.empty(n)
+    slopes, state = np.empty((SLOPES, total)), np.empty(total)
+    noise, pushed, begun = np.empty(which.size), np.empty(n), np.empty(n)
+    asked, at, span = np.empty(4), np.empty(1), 2 + 9 * total
     slides = False
     for i in range(s):
-        slides = slides or modes[GRIP][i] != STICKING
+        slides = slides or grip[i] != STICKING
     done, outcome = 0, GOES_ON
-    while done < spans.shape[0] and t < until:
-        if derivative(form, sizes, modes, work, t, y, slopes[0]) != FINE:
-            return (GOES_ON if done else GENERAL), done, t, size
+    while done < pieces.shape[0] and t < until and outcome == GOES_ON:
+        outcome = GENERAL
+        if derivative(form, ints, floats, t, y, slopes[0]) != FINE:
+            break
         if r and size > 0.0 and not slides:
             largest = 0.0
             for i in range(r):
                 largest = max(largest, abs(slopes[0, motion + i]))
             for i in range(r):
                 allowed[motion + i] = _OF_IMPULSES * largest * size if largest > 0.0 else _UNCONTROLLED
-        if size > 0.0 and size * turning_rate(system, y, slopes[0], size) > _EXPLICIT_REACH:
-            return (GOES_ON if done else GENERAL), done, t, size
+        if size > 0.0 and size * turning_rate(ints, floats, y, slopes[0], size) > _EXPLICIT_REACH:
+            break
         tried = min(size, until - t)
         if not size > 0.0:
-            tried = first_size(system, t, y, slopes[0], until - t, relative, allowed)
-        before, dense, after = befores[done], denses[done], afters[done]
-        before[:] = y
-        status, length, proposed = step(
-            system, tableau, t, y, until, tried, relative, allowed, slopes, after, dense, spare
-        )
-        if status != FINE:
-            return (GOES_ON if done else GENERAL), done, t, size
-        spans[done, 0], spans[done, 1] = t, length
-        piece = (spans[done], before, dense, after)
-        if not take_noise(system, watch, follows, piece, tolerance, slip_speed, state, noise):
-            return (GOES_ON if done else GENERAL), done, t, size
-        found, time = first_event(system, watch, piece, tables, noise, state, which)
-        if found == EVENT and time < t + length and time > t + _ROUND_OFF * abs(t):
+            tried = first_size(form, ints, floats, derivative, t, y, slopes[0], until - t, relative, allowed)
+        piece = pieces[done, :span]
+        asked[0], asked[1], asked[2], asked[3] = t, until, tried, relative
+        found, time, sharp = SPECIAL, t, False
+        while True:
+            if one_step(form, ints, floats, derivative, tableau, asked, y, allowed, slopes, piece) != FINE:
+                found = SPECIAL
+                break
+            if sharp and t + piece[1] <= time:
+                found = SPECIAL
+                break
+            if not noise_of(form, ints, floats, piece, tolerance, state, noise):
+                found = SPECIAL
+                break
+            found = event_in(form, ints, floats, functions, piece, tables, noise, state, which, at)
+            if found != EVENT:
+                break
+            time = at[0]
+            if sharp or time >= t + piece[1] or time <= t + _ROUND_OFF * abs(t):
+                break
             aim = _PAST_THE_EVENT * (time - t)
-            status, sharp, next_size = step(
-                system, tableau, t, y, min(t + aim, until), aim, relative, allowed, slopes, after, dense, spare
-            )
-            if status != FINE or t + sharp <= time:
-                return (GOES_ON if done else GENERAL), done, t, size
-            spans[done, 1], proposed = sharp, next_size
-            if not take_noise(system, watch, follows, piece, tolerance, slip_speed, state, noise):
-                return (GOES_ON if done else GENERAL), done, t, size
-            found, time = first_event(system, watch, piece, tables, noise, state, which)
+            asked[1], asked[2], sharp = min(t + aim, until), aim, True
         if found == NOTHING:
-            time = min(t + spans[done, 1], until)
-        if found == SPECIAL or _unnoticed(system, watch, follows, piece, time, state, noise):
-            return (GOES_ON if done else GENERAL), done, t, size
-        end = t + spans[done, 1]
-        proposed = max(proposed, size if end >= until else 0.0)
-        between(time, t, spans[done, 1], before, dense, after, state)
+            time = min(t + piece[1], until)
+        if found == SPECIAL or _unnoticed(form, ints, floats, piece, time, state, noise, follows):
+            break
+        proposed = max(asked[2], size if t + piece[1] >= until else 0.0)
+        between(time, piece, state)
+        finite = True
         for x in state[:motion]:
-            if not abs(x) < math.inf:
-                return (GOES_ON if done else GENERAL), done, t, size
-        start_velocity[:] = y[nq:motion]
-        pushed_velocities(system, time, state[:nq], state[nq:motion], time - t, start_velocity, pushed)
-        if not without_drift(system, time, state[:nq], state[nq:motion], pushed):
-            return (GOES_ON if done else GENERAL), done, t, size
+            finite = finite and abs(x) < math.inf
+        if not finite:
+            break
+        begun[:] = y[nq:motion]
+        pushed_velocities(form, ints, floats, time, state[:nq], state[nq:motion], time - t, begun, pushed)
+        if not held(form, ints, floats, time, state[:nq], state[nq:motion], pushed):
+            break
         for i in range(s):
             for c in range(d):
-                senses[done, i, c] = modes[SENSE][i, c]
-        work[KNOWN][0] = 0
+                pieces[done, span + i * d + c] = sense[i, c]
+        ints[KNOWN] = 0
         y[:] = state
         t, size, done = time, proposed, done + 1
-        renewed = d == 2 and slides and _renew(system, t, y, slip_speed)
-        if found == EVENT:
-            outcome = ENDED
+        outcome = ENDED if found == EVENT else GOES_ON
+        if d == 2 and slides and _renew(form, ints, floats, t, y, slip_speed) and outcome == GOES_ON:
             break
-        if renewed:
-            break
-    return outcome, done, t, size
+    given[0], given[2] = t, size
+    if outcome == GENERAL and done:
+        outcome = GOES_ON
+    return outcome, done
 
 
 @njit(cache=True, error_model="numpy")
 def _unnoticed(
-    system: Any, watch: Any, follows: np.ndarray, piece: Any, time: float, y: np.ndarray, noise: np.ndarray
+    form: Any,
+    ints: np.ndarray,
+    floats: np.ndarray,
+    piece: np.ndarray,
+    time: float,
+    y: np.ndarray,
+    noise: np.ndarray,
+    follows: np.ndarray,
 ) -> bool:
     """Whether a gap has fallen below zero before ``time`` by less than its noise: a flight that ended."""
-    form, sizes, _, _ = system
-    watched, depth, _, _ = watch
-    span, before, dense, after = piece
+    watched, depth = numbers(ints, WATCHED), line(floats, ints, DEPTH)
     if watched.size == 0:
         return False
-    between(time, span[0], span[1], before, dense, after, y)
+    between(time, piece, y)
     gaps, reach = np.empty(watched.size), 0.0
     form[BRING](form[INDEX], form[DATA], time)
-    form[GAPS](form[INDEX], form[DATA], time, y[: sizes[NQ]], watched, gaps)
-    for i in range(sizes[NQ]):
-        reach = max(reach, abs(y[i]), abs(before[i]))
+    form[GAPS](form[INDEX], form[DATA], time, y[: ints[NQ]], watched, gaps)
+    for i in range(ints[NQ]):
+        reach = max(reach, abs(y[i]), abs(piece[2 + i]))
     for i in range(watched.size):
         gap = gaps[i] + depth[i]
         if not follows[i] and gap < -max(_ROUND_OFF * reach, 1e-300) and gap >= -noise[i]:
@@ -187,45 +195,37 @@ def _unnoticed(
 
 
 @njit(cache=True, error_model="numpy")
-def _renew(system: Any, t: float, y: np.ndarray, slip_speed: float) -> bool:
+def _renew(
+    form: Any, ints: np.ndarray, floats: np.ndarray, t: float, y: np.ndarray, slip_speed: float
+) -> bool:
     """Senses in space follow the sliding velocities, in place; whether one that was given begins to do so."""
-    form, sizes, modes, work = system
-    nq, n, m, s = sizes[NQ], sizes[NV], sizes[M], sizes[S]
+    vectors, rows = table(floats, ints, VECTORS), table(floats, ints, ROWS)
+    sense, grip = table(floats, ints, SENSE), numbers(ints, GRIP)
+    nq, n, m, s = ints[NQ], ints[NV], ints[M], ints[S]
     form[BRING](form[INDEX], form[DATA], t)
-    take_rows(form, sizes, modes, work, t, y[:nq])
-    begins = False
+    take_rows(form, ints, floats, t, y[:nq])
+    slip, begins = np.empty(2), False
     for i in range(s):
-        if modes[GRIP][i] == STICKING:
+        if grip[i] == STICKING:
             continue
-        slip = np.empty(2)
         for c in range(2):
-            slip[c] = work[VECTORS][RATE, m + 2 * i + c]
+            slip[c] = vectors[RATE, m + 2 * i + c]
             for j in range(n):
-                slip[c] += work[ROWS][m + 2 * i + c, j] * y[nq + j]
+                slip[c] += rows[m + 2 * i + c, j] * y[nq + j]
         speed = math.sqrt(slip[0] ** 2 + slip[1] ** 2)
         if speed > 1.5 * slip_speed:
-            begins = begins or modes[GRIP][i] != SLIDING
-            modes[GRIP][i] = SLIDING
-            for c in range(2):
-                modes[SENSE][i, c] = slip[c] / speed
+            begins = begins or grip[i] != SLIDING
+            grip[i] = SLIDING
+            sense[i, 0], sense[i, 1] = slip[0] / speed, slip[1] / speed
     return begins
 
 
 @njit(cache=True, error_model="numpy")
-def states_at(times: np.ndarray, pieces: Any, count: int, out: np.ndarray) -> None:
-    """y (k, ny) at any times, by the dense output of ``count`` steps."""
-    spans, befores, denses, afters, _ = pieces
-    for k in range(times.size):
-        i = _step_of(times[k], spans, count)
-        between(times[k], spans[i, 0], spans[i, 1], befores[i], denses[i], afters[i], out[k])
-
-
-@njit(cache=True, error_model="numpy")
-def _step_of(t: float, spans: np.ndarray, count: int) -> int:
-    low, high = 0, count - 1
+def _step_of(t: float, pieces: np.ndarray) -> int:
+    low, high = 0, pieces.shape[0] - 1
     while low < high:
         middle = (low + high + 1) // 2
-        if spans[middle, 0] <= t:
+        if pieces[middle, 0] <= t:
             low = middle
         else:
             high = middle - 1
@@ -233,33 +233,52 @@ def _step_of(t: float, spans: np.ndarray, count: int) -> int:
 
 
 @njit(cache=True, error_model="numpy")
+def states_at(times: np.ndarray, pieces: np.ndarray, out: np.ndarray) -> None:
+    """y (k, ny) at any times, by the dense output of the steps."""
+    for k in range(times.size):
+        between(times[k], pieces[_step_of(times[k], pieces)], out[k])
+
+
+@njit(cache=True, error_model="numpy")
 def reactions_at(
-    system: Any, times: np.ndarray, states: np.ndarray, pieces: Any, count: int, out: np.ndarray
+    form: Any,
+    ints: np.ndarray,
+    floats: np.ndarray,
+    derivative: Any,
+    times: np.ndarray,
+    states: np.ndarray,
+    pieces: np.ndarray,
+    out: np.ndarray,
 ) -> bool:
     """Forces (k, r) at states (k, ny), with the senses of the steps in which they are."""
-    form, sizes, modes, work = system
-    nq, n, s, d, r = sizes[NQ], sizes[NV], sizes[S], sizes[D], sizes[SIZES]
-    work[KNOWN][0] = 0
+    s, d, r, total = ints[S], ints[D], ints[SIZE], states.shape[1]
+    sense, motion = table(floats, ints, SENSE), ints[NQ] + ints[NV]
+    slope, span = np.empty(total), 2 + 9 * total
+    ints[KNOWN] = 0
     for k in range(times.size):
-        i = _step_of(times[k], pieces[0], count)
+        i = _step_of(times[k], pieces)
         for a in range(s):
             for c in range(d):
-                modes[SENSE][a, c] = pieces[4][i, a, c]
-        acceleration, forces = work[VECTORS][ACCELERATED, :n], work[VECTORS][REACTIONS, :r]
-        if instant(
-            form, sizes, modes, work, times[k], states[k, :nq], states[k, nq : nq + n], acceleration, forces
-        ) != FINE:
+                sense[a, c] = pieces[i, span + a * d + c]
+        if derivative(form, ints, floats, times[k], states[k], slope) != FINE:
             return False
-        out[k] = forces
+        out[k] = slope[motion : motion + r]
     return True
 
 
 @njit(cache=True, error_model="numpy")
-def hold(system: Any, times: np.ndarray, q: np.ndarray, v: np.ndarray) -> bool:
+def hold(
+    form: Any,
+    ints: np.ndarray,
+    floats: np.ndarray,
+    held: Any,
+    times: np.ndarray,
+    q: np.ndarray,
+    v: np.ndarray,
+) -> bool:
     """Remove drift at many states (k, nq), (k, n) in place."""
-    _, sizes, _, work = system
-    work[KNOWN][0] = 0
+    ints[KNOWN] = 0
+    fine = True
     for k in range(times.size):
-        if not without_drift(system, times[k], q[k], v[k], np.abs(v[k])):
-            return False
-    return True
+        fine = fine and held(form, ints, floats, times[k], q[k], v[k], np.abs(v[k]))
+    return fine

@@ -18,9 +18,12 @@ from numpy.polynomial import chebyshev
 from klapper.schemes.first_crossing import CHECKS, COARSE, FINE_DEGREE, PARTS
 from klapper.schemes.kernels.phase_rows import (
     ACCELERATED,
+    BIAS,
     BRING,
     DATA,
+    DEPTH,
     FINE,
+    FOLLOWS,
     FORCE,
     FRICTION,
     GAPS,
@@ -28,30 +31,34 @@ from klapper.schemes.kernels.phase_rows import (
     GRIP,
     INDEX,
     LIMIT,
+    LIMIT_SCALE,
     MOBILITY,
     NQ,
     NV,
-    PATCH,
     PUSH,
     RATE,
     REACTIONS,
     ROWS,
-    SCALE,
     SENSE,
-    SIZES,
+    SIZE,
     SLIDING,
+    SLIP_SPEED,
     STICKING,
     VECTORS,
-    BIAS,
+    WATCHED,
     D,
     M,
     S,
     divide_by_mass,
     instant,
-    take_mass,
+    line,
+    numbers,
+    table,
     take_rows,
 )
-from klapper.schemes.kernels.phase_steps import between
+from klapper.schemes.kernels.phase_steps import (
+    between,
+)
 
 NOTHING, EVENT, SPECIAL = 0, 1, 2
 EPS = float(np.finfo(float).eps)
@@ -73,22 +80,35 @@ def _tables(degree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray
     return np.append(nodes, CHECKS), to_series, chebyshev.chebvander(CHECKS, degree), parts
 
 
-SERIES = (*_tables(COARSE), *_tables(FINE_DEGREE))
+SERIES = np.concatenate([np.ravel(part) for degree in (COARSE, FINE_DEGREE) for part in _tables(degree)])
 """Tables of the coarse and of the fine series, handed to the kernel."""
+
+_CHECK_COUNT = len(CHECKS)
+_LENGTHS = tuple(sum(part.size for part in _tables(degree)) for degree in (COARSE, FINE_DEGREE))
+_PARTS_OF = tuple(PARTS * (degree + 1) ** 2 for degree in (COARSE, FINE_DEGREE))
 
 
 @njit(cache=True, error_model="numpy")
-def functions_at(system: Any, watch: Any, piece: Any, t: float, y: np.ndarray, out: np.ndarray) -> bool:
-    """All event functions (f,) at a time in a step; False if they cannot be computed.
-
-    ``watch``  contacts that might close, their depth at the start, first friction limits, slip speed in a (1,)
-    ``piece``  start and length in a (2,), y at the start, dense output, y at the end
-    """
-    form, sizes, modes, work = system
-    watched, depth, limit_scale, slip_speed = watch
-    nq, n, m, s, d = sizes[NQ], sizes[NV], sizes[M], sizes[S], sizes[D]
-    span, before, dense, after = piece
-    between(t, span[0], span[1], before, dense, after, y)
+def functions_at(
+    form: Any,
+    ints: np.ndarray,
+    floats: np.ndarray,
+    piece: np.ndarray,
+    t: float,
+    y: np.ndarray,
+    out: np.ndarray,
+) -> bool:
+    """All event functions (f,) at a time in a step, and y there; False if they cannot be computed."""
+    vectors = table(floats, ints, VECTORS)
+    grip = numbers(ints, GRIP)
+    limits = line(floats, ints, LIMIT)
+    own_friction = table(floats, ints, FRICTION)
+    rows = table(floats, ints, ROWS)
+    sense = table(floats, ints, SENSE)
+    watched, depth = numbers(ints, WATCHED), line(floats, ints, DEPTH)
+    limit_scale, slip_speed = line(floats, ints, LIMIT_SCALE), line(floats, ints, SLIP_SPEED)[0]
+    nq, n, m, s, d = ints[NQ], ints[NV], ints[M], ints[S], ints[D]
+    between(t, piece, y)
     q, v = y[:nq], y[nq : nq + n]
     at = watched.size
     if at:
@@ -98,22 +118,21 @@ def functions_at(system: Any, watch: Any, piece: Any, t: float, y: np.ndarray, o
             out[i] += depth[i]
     kinetic, slides = m > 0, False
     for i in range(s):
-        kinetic = kinetic or modes[GRIP][i] == STICKING
-        slides = slides or modes[GRIP][i] != STICKING
-    vectors = work[VECTORS]
-    acceleration, forces = vectors[ACCELERATED, :n], vectors[REACTIONS, : sizes[SIZES]]
+        kinetic = kinetic or grip[i] == STICKING
+        slides = slides or grip[i] != STICKING
+    acceleration, forces = vectors[ACCELERATED, :n], vectors[REACTIONS, : ints[SIZE]]
     if kinetic:
-        if instant(form, sizes, modes, work, t, q, v, acceleration, forces) != FINE:
+        if instant(form, ints, floats, t, q, v, acceleration, forces) != FINE:
             return False
         for i in range(m):
             out[at] = forces[i]
             at += 1
         for i in range(s):
-            if modes[GRIP][i] != STICKING:
+            if grip[i] != STICKING:
                 continue
-            limit = modes[LIMIT][i]
+            limit = limits[i]
             for j in range(m):
-                limit += modes[FRICTION][i, j] * forces[j]
+                limit += own_friction[i, j] * forces[j]
             row = m + i * d
             if d == 1:
                 out[at], out[at + 1] = limit - forces[row], limit + forces[row]
@@ -126,40 +145,50 @@ def functions_at(system: Any, watch: Any, piece: Any, t: float, y: np.ndarray, o
                 at += 1
     elif slides:
         form[BRING](form[INDEX], form[DATA], t)
-        take_rows(form, sizes, modes, work, t, q)
+        take_rows(form, ints, floats, t, q)
     for i in range(s if slides else 0):
-        if modes[GRIP][i] == STICKING:
+        if grip[i] == STICKING:
             continue
         along, square = 0.0, 0.0
         for c in range(d):
             row = m + i * d + c
             slip = vectors[RATE, row]
             for j in range(n):
-                slip += work[ROWS][row, j] * v[j]
-            along += slip * modes[SENSE][i, c]
+                slip += rows[row, j] * v[j]
+            along += slip * sense[i, c]
             square += slip**2
-        if d == 2 and modes[GRIP][i] == SLIDING:
-            along -= slip_speed[0]
+        if d == 2 and grip[i] == SLIDING:
+            along -= slip_speed
         out[at] = along
         at += 1
-        if d == 2 and modes[GRIP][i] != SLIDING:
-            out[at] = ((2.0 * slip_speed[0]) ** 2 - square) / (4.0 * slip_speed[0])
+        if d == 2 and grip[i] != SLIDING:
+            out[at] = ((2.0 * slip_speed) ** 2 - square) / (4.0 * slip_speed)
             at += 1
     return True
 
 
 @njit(cache=True, error_model="numpy")
 def take_noise(
-    system: Any, watch: Any, follows: np.ndarray, piece: Any, tolerance: float, slip_speed: float,
-    y: np.ndarray, noise: np.ndarray,
+    form: Any,
+    ints: np.ndarray,
+    floats: np.ndarray,
+    piece: np.ndarray,
+    tolerance: float,
+    y: np.ndarray,
+    noise: np.ndarray,
 ) -> bool:
     """What counts as zero for every event function, as ``PhaseWatch`` has it; also depths and first limits."""
-    form, sizes, modes, work = system
-    watched, depth, limit_scale, _ = watch
-    nq, n, m, s, d, r = sizes[NQ], sizes[NV], sizes[M], sizes[S], sizes[D], sizes[SIZES]
-    span, before, dense, after = piece
-    start, end = span[0], span[0] + span[1]
-    vectors = work[VECTORS]
+    vectors = table(floats, ints, VECTORS)
+    grip = numbers(ints, GRIP)
+    limits = line(floats, ints, LIMIT)
+    own_friction = table(floats, ints, FRICTION)
+    rows = table(floats, ints, ROWS)
+    mobility = table(floats, ints, MOBILITY)
+    watched, depth, follows = numbers(ints, WATCHED), line(floats, ints, DEPTH), numbers(ints, FOLLOWS)
+    limit_scale, slip_speed = line(floats, ints, LIMIT_SCALE), line(floats, ints, SLIP_SPEED)[0]
+    nq, n, m, s, d, r = ints[NQ], ints[NV], ints[M], ints[S], ints[D], ints[SIZE]
+    before, after = piece[2 : 2 + y.size], piece[2 + y.size : 2 + 2 * y.size]
+    start, end, length = piece[0], piece[0] + piece[1], piece[1]
     q, v = before[:nq], before[nq : nq + n]
     late = 8.0 * abs(np.nextafter(abs(end), np.inf) - abs(end))
     place, fastest = 0.0, 0.0
@@ -179,10 +208,10 @@ def take_noise(
     if r == 0:
         return True
     forces = vectors[REACTIONS, :r]
-    if instant(form, sizes, modes, work, start, q, v, free, forces) != FINE:
+    if instant(form, ints, floats, start, q, v, free, forces) != FINE:
         return False
     form[FORCE](form[INDEX], form[DATA], start, q, v, vectors[PUSH, :n])
-    divide_by_mass(sizes, work, vectors[PUSH, :n], free)
+    divide_by_mass(ints, floats, vectors[PUSH, :n], free)
     pushed, largest, applied = 0.0, 0.0, 0.0
     for i in range(n):
         pushed = max(pushed, abs(free[i]))
@@ -194,17 +223,17 @@ def take_noise(
     for i in range(r):
         terms = abs(vectors[BIAS, i])
         for j in range(n):
-            terms += abs(work[ROWS][i, j]) * abs(free[j])
-        own = work[MOBILITY][i, i]
+            terms += abs(rows[i, j]) * abs(free[j])
+        own = mobility[i, i]
         scale[i] = (terms / own if own > 0.0 else 0.0) + largest
     for i in range(s):
-        limit = modes[LIMIT][i]
+        limit = limits[i]
         for j in range(m):
-            limit += modes[FRICTION][i, j] * forces[j]
+            limit += own_friction[i, j] * forces[j]
         limit_scale[i] = limit if limit > 0.0 else max(largest, 1e-300)
     for k in range(1, 3):
-        t = start + 0.5 * k * span[1]
-        between(t, start, span[1], before, dense, after, y)
+        t = start + 0.5 * k * length
+        between(t, piece, y)
         form[BRING](form[INDEX], form[DATA], t)
         form[FORCE](form[INDEX], form[DATA], t, y[:nq], y[nq : nq + n], vectors[PUSH, :n])
         for i in range(n):
@@ -214,7 +243,7 @@ def take_noise(
         noise[at] = max(_FORCE_NOISE * scale[i], elsewhere)
         at += 1
     for i in range(s):
-        if modes[GRIP][i] == STICKING:
+        if grip[i] == STICKING:
             limit = 0.0
             for c in range(d):
                 limit = max(limit, _FORCE_NOISE * scale[m + i * d + c], elsewhere)
@@ -222,8 +251,8 @@ def take_noise(
                 noise[at] = limit
                 at += 1
     for i in range(s):
-        if modes[GRIP][i] != STICKING:
-            for _ in range(1 if d == 1 or modes[GRIP][i] == SLIDING else 2):
+        if grip[i] != STICKING:
+            for _ in range(1 if d == 1 or grip[i] == SLIDING else 2):
                 noise[at] = speeds
                 at += 1
     return True
@@ -231,16 +260,32 @@ def take_noise(
 
 @njit(cache=True, error_model="numpy")
 def _series(
-    system: Any, watch: Any, piece: Any, a: float, b: float, degree: int, table: Any, noise: np.ndarray,
-    y: np.ndarray, values: np.ndarray, series: np.ndarray, error: np.ndarray, state: np.ndarray,
+    form: Any,
+    ints: np.ndarray,
+    floats: np.ndarray,
+    functions: Any,
+    piece: np.ndarray,
+    a: float,
+    b: float,
+    degree: int,
+    tables: np.ndarray,
+    noise: np.ndarray,
+    y: np.ndarray,
+    values: np.ndarray,
+    series: np.ndarray,
+    error: np.ndarray,
+    state: np.ndarray,
 ) -> bool:
     """Chebyshev series (f, degree + 1) of all functions on [a, b]; ``state`` (f,) 0 not resolved, 1 resolved, 2 safe
     and resolved, 3 safe only; False if a function cannot be computed."""
-    places, to_series, at_checks, _ = table
-    count = degree + 1
+    count, checks = degree + 1, _CHECK_COUNT
+    places = tables[: count + checks]
+    to_series = tables[count + checks : count + checks + count * count].reshape(count, count)
+    first = count + checks + count * count
+    at_checks = tables[first : first + checks * count].reshape(checks, count)
     for k in range(places.size):
         t = b if k == degree else a + (b - a) * (0.5 * (1.0 + places[k]))
-        if not functions_at(system, watch, piece, t, y, values[k]):
+        if not functions(form, ints, floats, piece, t, y, values[k]):
             return False
     clock = EPS * max(abs(a), abs(b)) / (b - a)
     for j in range(noise.size):
@@ -331,17 +376,30 @@ def _first_fall(
 
 @njit(cache=True, error_model="numpy")
 def _zero(
-    system: Any, watch: Any, piece: Any, j: int, before: float, after: float, y: np.ndarray, out: np.ndarray
-) -> tuple[bool, float]:
-    """The zero of function j from above between two times, to round-off; False if it does not begin above zero."""
-    functions_at(system, watch, piece, after, y, out)
+    form: Any,
+    ints: np.ndarray,
+    floats: np.ndarray,
+    functions: Any,
+    piece: np.ndarray,
+    j: int,
+    span: np.ndarray,
+    y: np.ndarray,
+    out: np.ndarray,
+) -> bool:
+    """The zero of function j from above between the two times in ``span``, to round-off, into the first of them.
+
+    False if the function does not begin above zero.
+    """
+    before, after = span[0], span[1]
+    functions(form, ints, floats, piece, after, y, out)
     b, low = after, out[j]
     if low >= 0.0:
-        return True, after
-    functions_at(system, watch, piece, before, y, out)
+        span[0] = after
+        return True
+    functions(form, ints, floats, piece, before, y, out)
     a, high = before, out[j]
     if not high > 0.0:
-        return False, before
+        return False
     slow = 0
     for _ in range(200):
         width = b - a
@@ -351,20 +409,21 @@ def _zero(
         t = min(max(a + share * width, np.nextafter(a, b)), np.nextafter(b, a))
         if not (a < t < b):
             break
-        functions_at(system, watch, piece, t, y, out)
+        functions(form, ints, floats, piece, t, y, out)
         reach = max(1e-4 * width, 2.0 * EPS * abs(t))
         if out[j] <= 0.0:
             b, low, near = t, out[j], t - reach
         else:
             a, high, near = t, out[j], t + reach
         if low < 0.0 and a < near < b:
-            functions_at(system, watch, piece, near, y, out)
+            functions(form, ints, floats, piece, near, y, out)
             if out[j] <= 0.0:
                 b, low = near, out[j]
             else:
                 a, high = near, out[j]
         slow = slow + 1 if b - a > 0.25 * width and slow < 2 else 0
-    return True, a if high < -low else b
+    span[0] = a if high < -low else b
+    return True
 
 
 @njit(cache=True, error_model="numpy")
@@ -381,18 +440,33 @@ def _narrowed(asking: np.ndarray, state: np.ndarray) -> tuple[int, int]:
 
 @njit(cache=True, error_model="numpy")
 def first_event(
-    system: Any, watch: Any, piece: Any, tables: Any, noise: np.ndarray, y: np.ndarray, which: np.ndarray
-) -> tuple[int, float]:
-    """The first event in a step: NOTHING, EVENT with its time and the functions (f,) that cross, or SPECIAL."""
+    form: Any,
+    ints: np.ndarray,
+    floats: np.ndarray,
+    functions: Any,
+    piece: np.ndarray,
+    tables: np.ndarray,
+    noise: np.ndarray,
+    y: np.ndarray,
+    which: np.ndarray,
+    at: np.ndarray,
+) -> int:
+    """The first event in a step: NOTHING, EVENT with its time ``at`` (1,) and the functions (f,) that cross, or
+    SPECIAL."""
     f = noise.size
     if f == 0:
-        return NOTHING, 0.0
-    span = piece[0]
-    start, end = span[0], span[0] + span[1]
+        return NOTHING
+    start, end = piece[0], piece[0] + piece[1]
     if not end - start > _SHORTEST * abs(end):
-        return SPECIAL, 0.0
-    coarse, fine = tables[:4], tables[4:]
-    degrees = (coarse[1].shape[0] - 1, fine[1].shape[0] - 1)
+        return SPECIAL
+    middle = _LENGTHS[0]
+    coarse, fine = tables[:middle], tables[middle:]
+    coarse_parts, fine_parts = coarse[middle - _PARTS_OF[0] :], fine[_LENGTHS[1] - _PARTS_OF[1] :]
+    parts = (
+        coarse_parts.reshape(PARTS, COARSE + 1, COARSE + 1),
+        fine_parts.reshape(PARTS, FINE_DEGREE + 1, FINE_DEGREE + 1),
+    )
+    degrees = (COARSE, FINE_DEGREE)
     values = np.empty((degrees[1] + 4, f))
     error, state = np.empty(f), np.empty(f, dtype=np.int64)
     bounds, kept = np.empty((_WAITING + 8, 2)), np.empty((_WAITING + 8, degrees[1] + 1))
@@ -402,26 +476,58 @@ def first_event(
     asking = np.ones(f, dtype=np.bool_)
     waiting = 1
     short, long = np.empty((f, degrees[0] + 1)), np.empty((f, degrees[1] + 1))
-    befores, afters, out = np.empty(f), np.empty(f), np.empty(f)
+    befores, afters, out, span = np.empty(f), np.empty(f), np.empty(f), np.empty(2)
     while waiting:
         waiting -= 1
         a, b = ends[waiting, 0], ends[waiting, 1]
         asking[:] = asked[waiting]
-        if not _series(system, watch, piece, a, b, degrees[0], coarse, noise, y, values, short, error, state):
-            return SPECIAL, 0.0
+        if not _series(
+            form,
+            ints,
+            floats,
+            functions,
+            piece,
+            a,
+            b,
+            degrees[0],
+            coarse,
+            noise,
+            y,
+            values,
+            short,
+            error,
+            state,
+        ):
+            return SPECIAL
         left, unresolved = _narrowed(asking, state)
         if left == 0:
             continue
         is_fine = unresolved > 0
         if is_fine:
-            if not _series(system, watch, piece, a, b, degrees[1], fine, noise, y, values, long, error, state):
-                return SPECIAL, 0.0
+            if not _series(
+                form,
+                ints,
+                floats,
+                functions,
+                piece,
+                a,
+                b,
+                degrees[1],
+                fine,
+                noise,
+                y,
+                values,
+                long,
+                error,
+                state,
+            ):
+                return SPECIAL
             left, unresolved = _narrowed(asking, state)
             if left == 0:
                 continue
         if unresolved:
             if not b - a > _SHORTEST * max(abs(a), abs(b)) or waiting + 2 > ends.shape[0]:
-                return SPECIAL, 0.0
+                return SPECIAL
             middle = 0.5 * (a + b)
             ends[waiting, 0], ends[waiting, 1] = middle, b
             ends[waiting + 1, 0], ends[waiting + 1, 1] = a, middle
@@ -434,12 +540,12 @@ def first_event(
             if not asking[j]:
                 continue
             if is_fine:
-                falls, x, z = _first_fall(long[j], error[j], fine[3], bounds, kept)
+                falls, x, z = _first_fall(long[j], error[j], parts[1], bounds, kept)
             else:
-                falls, x, z = _first_fall(short[j], error[j], coarse[3], bounds, kept)
+                falls, x, z = _first_fall(short[j], error[j], parts[0], bounds, kept)
             if falls:
                 if x < -1.5:
-                    return SPECIAL, 0.0
+                    return SPECIAL
                 befores[j] = b if x == 1.0 else a + (b - a) * 0.5 * (1.0 + x)
                 afters[j] = b if z == 1.0 else a + (b - a) * 0.5 * (1.0 + z)
                 found += 1
@@ -447,37 +553,54 @@ def first_event(
                     first = j
         if found == 0:
             continue
-        ok, time = _zero(system, watch, piece, first, befores[first], afters[first], y, out)
+        span[0], span[1] = befores[first], afters[first]
+        ok = _zero(form, ints, floats, functions, piece, first, span, y, out)
+        time = span[0]
         if not ok or time <= start:
-            return SPECIAL, 0.0
+            return SPECIAL
         same = 4.0 * EPS * max(abs(start), abs(end))
         zeros = np.full(f, math.inf)
         zeros[first] = time
         for j in range(f):
             if j != first and befores[j] <= time + same:
-                ok, zeros[j] = _zero(system, watch, piece, j, befores[j], afters[j], y, out)
-                if not ok:
-                    return SPECIAL, 0.0
+                span[0], span[1] = befores[j], afters[j]
+                if not _zero(form, ints, floats, functions, piece, j, span, y, out):
+                    return SPECIAL
+                zeros[j] = span[0]
                 if zeros[j] < time:
                     first, time = j, zeros[j]
         if time <= start:
-            return SPECIAL, 0.0
-        if not _falling_at(system, watch, piece, time, first, afters[first], noise, y, zeros, which, out):
-            return SPECIAL, 0.0
-        return EVENT, time
-    return NOTHING, 0.0
+            return SPECIAL
+        if not _falling_at(
+            form, ints, floats, functions, piece, time, first, afters[first], noise, y, zeros, which, out
+        ):
+            return SPECIAL
+        at[0] = time
+        return EVENT
+    return NOTHING
 
 
 @njit(cache=True, error_model="numpy")
 def _falling_at(
-    system: Any, watch: Any, piece: Any, time: float, first: int, after: float, noise: np.ndarray, y: np.ndarray,
-    zeros: np.ndarray, which: np.ndarray, out: np.ndarray,
+    form: Any,
+    ints: np.ndarray,
+    floats: np.ndarray,
+    functions: Any,
+    piece: np.ndarray,
+    time: float,
+    first: int,
+    after: float,
+    noise: np.ndarray,
+    y: np.ndarray,
+    zeros: np.ndarray,
+    which: np.ndarray,
+    out: np.ndarray,
 ) -> bool:
     """Functions that cross zero together with the first one, as in ``first_crossing``."""
     f = noise.size
     which[:] = False
     which[first] = True
-    if not functions_at(system, watch, piece, time, y, out):
+    if not functions(form, ints, floats, piece, time, y, out):
         return False
     others = 0
     is_zero = np.zeros(f, dtype=np.bool_)
@@ -486,14 +609,14 @@ def _falling_at(
         others += 1 if is_zero[j] else 0
     if others == 0:
         return True
-    start, end = piece[0][0], piece[0][0] + piece[0][1]
+    start, end = piece[0], piece[0] + piece[1]
     same = 4.0 * EPS * max(abs(start), abs(end))
     longest, looks = max(after - time, same), 56
     for k in range(56):
         if k >= looks:
             break
         t = min(time + longest * 2.0 ** (k - 51), max(end, after))
-        if not functions_at(system, watch, piece, t, y, out):
+        if not functions(form, ints, floats, piece, t, y, out):
             return False
         if looks == 56 and out[first] < -noise[first]:
             looks = min(k + 5, 56)

@@ -20,7 +20,6 @@ from klapper.schemes.kernels.phase_rows import (
     BIAS,
     BRING,
     DATA,
-    D,
     FINE,
     FORCE,
     GAPS,
@@ -28,29 +27,27 @@ from klapper.schemes.kernels.phase_rows import (
     HAS_ADVANCE,
     HELD,
     INDEX,
-    K,
-    M,
     MOBILITY,
     NORMAL,
     NQ,
     NV,
-    OTHER,
-    P,
     PUSH,
     RATE,
     RESIDUALS,
     RESPONSE,
     ROWS,
-    S,
-    SIZES,
-    STICKING,
     VECTORS,
     WALL,
     WHICH,
-    derivative,
+    D,
+    M,
+    P,
+    S,
     divide_by_mass,
     moved,
+    numbers,
     solved,
+    table,
     take_mass,
     take_mobility,
     take_rows,
@@ -59,13 +56,7 @@ from klapper.schemes.kernels.phase_rows import (
 STAGES = dop.N_STAGES
 SLOPES = dop.N_STAGES_EXTENDED
 POWERS_OF_DENSE = dop.INTERPOLATOR_POWER
-TABLEAU = (
-    np.ascontiguousarray(dop.A),
-    np.ascontiguousarray(dop.C),
-    np.ascontiguousarray(dop.E3),
-    np.ascontiguousarray(dop.E5),
-    np.ascontiguousarray(dop.D),
-)
+TABLEAU = np.concatenate([np.ravel(part) for part in (dop.A, dop.C, dop.E3, dop.E5, dop.D)])
 """A (16, 16), C (16,), E3 (13,), E5 (13,), D (4, 16), handed to the kernel."""
 
 TOO_SMALL = 3  # beside FINE, DEPENDENT, NOT_FINITE
@@ -76,10 +67,18 @@ _FLUSHED = 1e-12
 
 @njit(cache=True, error_model="numpy")
 def first_size(
-    system: Any, t: float, y: np.ndarray, slope: np.ndarray, longest: float, relative: float, allowed: np.ndarray
+    form: Any,
+    ints: np.ndarray,
+    floats: np.ndarray,
+    derivative: Any,
+    t: float,
+    y: np.ndarray,
+    slope: np.ndarray,
+    longest: float,
+    relative: float,
+    allowed: np.ndarray,
 ) -> float:
     """Size of a first step, as scipy chooses it (Hairer I, II.4)."""
-    form, sizes, modes, work = system
     n = y.size
     if longest == 0.0:
         return 0.0
@@ -92,48 +91,56 @@ def first_size(
     h0 = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
     h0 = min(h0, longest)
     there, change = y + h0 * slope, np.empty(n)
-    if derivative(form, sizes, modes, work, t + h0, there, change) != FINE:
+    if derivative(form, ints, floats, t + h0, there, change) != FINE:
         return 1e-3 * h0
     d2 = 0.0
     for i in range(n):
         scale = allowed[i] + abs(y[i]) * relative
         d2 += ((change[i] - slope[i]) / scale) ** 2
     d2 = math.sqrt(d2 / n) / h0
-    if d1 <= 1e-15 and d2 <= 1e-15:
-        h1 = max(1e-6, h0 * 1e-3)
-    else:
+    h1 = max(1e-6, h0 * 1e-3)
+    if d1 > 1e-15 or d2 > 1e-15:
         h1 = (0.01 / max(d1, d2)) ** (1.0 / 8.0)
     return min(100.0 * h0, h1, longest)
 
 
 @njit(cache=True, error_model="numpy")
 def step(
-    system: Any,
-    tableau: Any,
-    t: float,
+    form: Any,
+    ints: np.ndarray,
+    floats: np.ndarray,
+    derivative: Any,
+    tableau: np.ndarray,
+    given: np.ndarray,
     y: np.ndarray,
-    until: float,
-    size: float,
-    relative: float,
     allowed: np.ndarray,
     slopes: np.ndarray,
-    after: np.ndarray,
-    dense: np.ndarray,
-    spare: np.ndarray,
-) -> tuple[int, float, float]:
-    """One accepted step; status, its length and the size proposed for the next one.
+    piece: np.ndarray,
+) -> int:
+    """One accepted step into ``piece``; its status.
 
-    ``slopes`` (16, n) holds ẏ at the start in its first row; ``after`` (n,) is y at the end, ``dense`` (7, n) its
-    polynomial.
+    ``given``   start, end at the latest, size to try [s], relative tolerance; becomes the size proposed next in its
+                third place
+    ``slopes``  (16, n) with ẏ at the start in its first row
+    ``piece``   start, length, y at the start, y at the end, dense output (7, n)
     """
-    form, sizes, modes, work = system
-    a, c, e3, e5, d = tableau
     n = y.size
+    a, c = tableau[:256].reshape(16, 16), tableau[256:272]
+    e3, e5, d = tableau[272:285], tableau[285:298], tableau[298:362].reshape(4, 16)
+    t, until, size, relative = given[0], given[1], given[2], given[3]
+    before, after, dense = (
+        piece[2 : 2 + n],
+        piece[2 + n : 2 + 2 * n],
+        piece[2 + 2 * n : 2 + 9 * n].reshape(7, n),
+    )
+    spare = np.empty(n)
+    piece[0] = t
+    before[:] = y
     h_abs, smallest, rejected = size, 10.0 * abs(np.nextafter(t, np.inf) - t), False
     while True:
         h_abs = max(h_abs, smallest) if not rejected else h_abs
         if h_abs < smallest:
-            return TOO_SMALL, 0.0, 0.0
+            return TOO_SMALL
         end = min(t + h_abs, until)
         h = end - t
         h_abs = abs(h)
@@ -143,17 +150,17 @@ def step(
                 for j in range(s):
                     total += a[s, j] * slopes[j, i]
                 spare[i] = y[i] + h * total
-            status = derivative(form, sizes, modes, work, t + c[s] * h, spare, slopes[s])
+            status = derivative(form, ints, floats, t + c[s] * h, spare, slopes[s])
             if status != FINE:
-                return status, 0.0, 0.0
+                return status
         for i in range(n):
             total = 0.0
             for j in range(STAGES):
                 total += a[STAGES, j] * slopes[j, i]
             after[i] = y[i] + h * total
-        status = derivative(form, sizes, modes, work, end, after, slopes[STAGES])
+        status = derivative(form, ints, floats, end, after, slopes[STAGES])
         if status != FINE:
-            return status, 0.0, 0.0
+            return status
         five, three = 0.0, 0.0
         for i in range(n):
             scale = allowed[i] + max(abs(y[i]), abs(after[i])) * relative
@@ -171,7 +178,7 @@ def step(
             next_size = h_abs * factor
             break
         if not error < np.inf:
-            return TOO_SMALL, 0.0, 0.0
+            return TOO_SMALL
         h_abs *= max(0.2, 0.9 * error**-0.125)
         rejected = True
     for s in range(STAGES + 1, SLOPES):
@@ -180,9 +187,9 @@ def step(
             for j in range(s):
                 total += a[s, j] * slopes[j, i]
             spare[i] = y[i] + h * total
-        status = derivative(form, sizes, modes, work, t + c[s] * h, spare, slopes[s])
+        status = derivative(form, ints, floats, t + c[s] * h, spare, slopes[s])
         if status != FINE:
-            return status, 0.0, 0.0
+            return status
     for i in range(n):
         rise = after[i] - y[i]
         dense[0, i] = rise
@@ -193,63 +200,80 @@ def step(
             for j in range(SLOPES):
                 total += d[k, j] * slopes[j, i]
             dense[3 + k, i] = h * total
-    return FINE, h, next_size
+    piece[1], given[2] = h, next_size
+    return FINE
 
 
 @njit(cache=True, error_model="numpy")
-def between(
-    t: float, start: float, length: float, y: np.ndarray, dense: np.ndarray, after: np.ndarray, out: np.ndarray
-) -> None:
+def between(t: float, piece: np.ndarray, out: np.ndarray) -> None:
     """y(t) within a step, the state at its end to the bit."""
+    n = out.size
+    start, length, before, after = piece[0], piece[1], 2, 2 + n
     if t >= start + length:
-        for i in range(out.size):
-            out[i] = after[i]
+        out[:] = piece[after : after + n]
         return
+    dense = piece[2 + 2 * n : 2 + 9 * n].reshape(7, n)
     x = (t - start) / length
-    for i in range(out.size):
+    for i in range(n):
         total = dense[6, i] * x
         total = (total + dense[5, i]) * (1.0 - x)
         total = (total + dense[4, i]) * x
         total = (total + dense[3, i]) * (1.0 - x)
         total = (total + dense[2, i]) * x
         total = (total + dense[1, i]) * (1.0 - x)
-        out[i] = (total + dense[0, i]) * x + y[i]
+        out[i] = (total + dense[0, i]) * x + piece[before + i]
 
 
 @njit(cache=True, error_model="numpy")
 def _least_change(
-    system: Any, rows: np.ndarray, residual: np.ndarray, matrix: np.ndarray, change: np.ndarray
+    ints: np.ndarray,
+    floats: np.ndarray,
+    which: np.ndarray,
+    residual: np.ndarray,
+    matrix: np.ndarray,
+    change: np.ndarray,
 ) -> bool:
-    """M⁻¹ J (Jᵀ M⁻¹ J)⁻¹ residual (n,) for the rows of D with the numbers ``rows``; after ``take_mobility``."""
-    _, sizes, _, work = system
-    h = rows.size
+    """M⁻¹ J (Jᵀ M⁻¹ J)⁻¹ residual (n,) for the rows of D with the numbers ``which``; after ``take_mobility``."""
+    mobility = table(floats, ints, MOBILITY)
+    response = table(floats, ints, RESPONSE)
+    h = which.size
     for i in range(h):
         for j in range(h):
-            matrix[i, j] = work[MOBILITY][rows[i], rows[j]]
+            matrix[i, j] = mobility[which[i], which[j]]
         matrix[i, h] = residual[i]
     if not solved(matrix, h):
         return False
-    for c in range(sizes[NV]):
+    for c in range(ints[NV]):
         change[c] = 0.0
         for i in range(h):
-            change[c] += work[RESPONSE][rows[i], c] * matrix[i, h]
+            change[c] += response[which[i], c] * matrix[i, h]
     return True
 
 
 @njit(cache=True, error_model="numpy")
 def without_drift(
-    system: Any, t: float, q: np.ndarray, v: np.ndarray, pushed: np.ndarray
+    form: Any,
+    ints: np.ndarray,
+    floats: np.ndarray,
+    t: float,
+    q: np.ndarray,
+    v: np.ndarray,
+    pushed: np.ndarray,
 ) -> bool:
     """Remove drift of positions and velocities in place; False if the held rows depend on each other.
 
     ``pushed`` (n,) [m/s] are the sizes of the velocities that cancel.
     """
-    form, sizes, modes, work = system
-    nq, n, m, s, d, p = sizes[NQ], sizes[NV], sizes[M], sizes[S], sizes[D], sizes[P]
-    vectors = work[VECTORS]
-    held = modes[HELD]
+    vectors = table(floats, ints, VECTORS)
+    held = numbers(ints, HELD)
+    contacts = numbers(ints, WHICH)
+    normals = numbers(ints, NORMAL)
+    rows = table(floats, ints, ROWS)
+    response = table(floats, ints, RESPONSE)
+    mobility = table(floats, ints, MOBILITY)
+    nq, n, m, s, d, p = ints[NQ], ints[NV], ints[M], ints[S], ints[D], ints[P]
     form[BRING](form[INDEX], form[DATA], t)
-    if sizes[HAS_ADVANCE]:
+    if ints[HAS_ADVANCE]:
         vectors[WALL, :n] = 0.0
         vectors[AHEAD, :nq] = q
         form[ADVANCE](form[INDEX], form[DATA], vectors[AHEAD, :nq], vectors[WALL, :n], q)
@@ -258,7 +282,7 @@ def without_drift(
     placed = np.empty(m + p, dtype=np.int64)
     which = np.empty(m, dtype=np.int64)
     for i in range(m):
-        placed[i], which[i] = i, modes[WHICH][modes[NORMAL][i]]
+        placed[i], which[i] = i, contacts[normals[i]]
     for i in range(p):
         placed[m + i] = m + s * d + i
     matrix, change = np.empty((held.size + m + p, held.size + m + p + 1)), np.empty(n)
@@ -276,19 +300,18 @@ def without_drift(
                 reach = max(reach, abs(x))
             if worst <= _EXACT * reach:
                 break
-            if not take_mass(form, sizes, work, q):
+            if not take_mass(form, ints, floats, q):
                 return False
-            take_rows(form, sizes, modes, work, t, q)
-            take_mobility(sizes, work)
-            if not _least_change(system, placed, residual, matrix, change):
+            take_rows(form, ints, floats, t, q)
+            take_mobility(ints, floats)
+            if not _least_change(ints, floats, placed, residual, matrix, change):
                 return False
             vectors[AHEAD, :nq] = q
-            moved(form, sizes, work, vectors[AHEAD, :nq], change, -1.0, q)
-    if not take_mass(form, sizes, work, q):
+            moved(form, ints, floats, vectors[AHEAD, :nq], change, -1.0, q)
+    if not take_mass(form, ints, floats, q):
         return False
-    take_rows(form, sizes, modes, work, t, q)
-    take_mobility(sizes, work)
-    rows, response = work[ROWS], work[RESPONSE]
+    take_rows(form, ints, floats, t, q)
+    take_mobility(ints, floats)
     size = np.abs(v) + pushed
     velocities = np.empty(held.size)
     for _ in range(2):
@@ -300,14 +323,14 @@ def without_drift(
             moves = moves or velocities[a] != 0.0
         if not moves:
             break
-        if not _least_change(system, held, velocities, matrix, change):
+        if not _least_change(ints, floats, held, velocities, matrix, change):
             return False
         for c in range(n):
             v[c] -= change[c]
     for _ in range(2):
         more = nothing.copy()
         for a in range(held.size):
-            own, reach = work[MOBILITY][held[a], held[a]], 0.0
+            own, reach = mobility[held[a], held[a]], 0.0
             for c in range(n):
                 reach += abs(rows[held[a], c]) * size[c]
             if own > 0.0:
@@ -324,25 +347,29 @@ def without_drift(
 
 
 @njit(cache=True, error_model="numpy")
-def turning_rate(system: Any, y: np.ndarray, slope: np.ndarray, ahead: float) -> float:
+def turning_rate(
+    ints: np.ndarray, floats: np.ndarray, y: np.ndarray, slope: np.ndarray, ahead: float
+) -> float:
     """How fast [1/s] friction turns the slowest sliding velocity in space; after ``derivative`` at the same state."""
-    _, sizes, modes, work = system
-    n, m, s, d = sizes[NV], sizes[M], sizes[S], sizes[D]
-    motion, fastest = sizes[NQ] + n, 0.0
+    vectors = table(floats, ints, VECTORS)
+    grip = numbers(ints, GRIP)
+    rows = table(floats, ints, ROWS)
+    response = table(floats, ints, RESPONSE)
+    n, m, s, d = ints[NV], ints[M], ints[S], ints[D]
+    motion, fastest = ints[NQ] + n, 0.0
     if d != 2:
         return 0.0
-    vectors = work[VECTORS]
     for i in range(s):
-        if modes[GRIP][i] != 2:
+        if grip[i] != 2:
             continue
         square, along, push, mobility = 0.0, 0.0, 0.0, 0.0
         for c in range(d):
             row = m + i * d + c
-            slip, change, own = vectors[RATE, row], vectors[2, row], 0.0
+            slip, change, own = vectors[RATE, row], vectors[BIAS, row], 0.0
             for j in range(n):
-                slip += work[ROWS][row, j] * y[sizes[NQ] + j]
-                change += work[ROWS][row, j] * slope[sizes[NQ] + j]
-                own += work[ROWS][row, j] * work[RESPONSE][row, j]
+                slip += rows[row, j] * y[ints[NQ] + j]
+                change += rows[row, j] * slope[ints[NQ] + j]
+                own += rows[row, j] * response[row, j]
             square, along = square + slip**2, along + change * slip
             push, mobility = push + slope[motion + row] ** 2, max(mobility, own)
         if square == 0.0 or square + ahead * along < 0.5 * square:
@@ -353,14 +380,22 @@ def turning_rate(system: Any, y: np.ndarray, slope: np.ndarray, ahead: float) ->
 
 @njit(cache=True, error_model="numpy")
 def pushed_velocities(
-    system: Any, t: float, q: np.ndarray, v: np.ndarray, duration: float, start: np.ndarray, out: np.ndarray
+    form: Any,
+    ints: np.ndarray,
+    floats: np.ndarray,
+    t: float,
+    q: np.ndarray,
+    v: np.ndarray,
+    duration: float,
+    start: np.ndarray,
+    out: np.ndarray,
 ) -> None:
     """|v₀| + duration |M⁻¹ f| (n,): the sizes of the velocities that cancel where contacts hold."""
-    form, sizes, _, work = system
-    n, vectors = sizes[NV], work[VECTORS]
+    vectors = table(floats, ints, VECTORS)
+    n, vectors = ints[NV], vectors
     form[BRING](form[INDEX], form[DATA], t)
     form[FORCE](form[INDEX], form[DATA], t, q, v, vectors[PUSH, :n])
-    take_mass(form, sizes, work, q)
-    divide_by_mass(sizes, work, vectors[PUSH, :n], out)
+    take_mass(form, ints, floats, q)
+    divide_by_mass(ints, floats, vectors[PUSH, :n], out)
     for i in range(n):
         out[i] = abs(start[i]) + duration * abs(out[i])

@@ -27,7 +27,7 @@ def assert_form_agrees(
 
     Signals are brought to the time of each state, so that states at different times show that they are.
     """
-    form = system.compiled_form() if form is None else form  # type: ignore[attr-defined]
+    form = system.compiled_form() if form is None else form
     compared = _Comparison(system, form, round_off)
     for state in states:
         compared.at(*state)

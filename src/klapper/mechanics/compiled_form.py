@@ -59,6 +59,7 @@ class Tables:
         self._data: list[np.ndarray] = []
         self._indices, self._numbers = self.HEADER, 0
         self._signals: list[tuple[int, int, list[tuple[int, int, int]]]] = []
+        self._given: list[Signal] = []
         self.functions: list[FunctionOfTime] = []
         self._laws: list[tuple[int, int]] = []
         self.friction_functions: list[Callable[[float], float]] = []
@@ -72,7 +73,7 @@ class Tables:
 
     def numbers(self, given: Any) -> int:
         """Put numbers, flattened, into ``data``; returns where they begin."""
-        values = np.ascontiguousarray(given, dtype=float).ravel()
+        values = np.array(given, dtype=float).ravel()
         place, self._numbers = self._numbers, self._numbers + values.size
         self._data.append(values)
         return place
@@ -85,37 +86,59 @@ class Tables:
         )
         terms = [self._term(part, size) for part in _summands(given)]
         self._signals.append((size, place, terms))
+        self._given.append(given)
         return place
 
     def _term(self, part: Signal, size: int) -> tuple[int, int, int]:
         """Kind, place of the parameters in ``data``, and number of the function of a summand."""
-        if isinstance(part, Constant):
+        if type(part) is Constant:  # a subclass may say something else
             return CONSTANT, self.numbers(part.amount), -1
-        if isinstance(part, Harmonic):
+        if type(part) is Harmonic:
             amplitude = np.ravel(part.amplitude)
             return HARMONIC, self.numbers(np.append(amplitude, [part.angular_frequency, part.phase])), -1
-        if isinstance(part, Ramp):
+        if type(part) is Ramp:
             return RAMP, self.numbers(np.concatenate([part.start, part.speed], axis=None)), -1
-        if isinstance(part, FunctionOfTime):
+        if type(part) is FunctionOfTime:
             self.functions.append(part)
-            return FUNCTION, self.numbers(np.zeros(3 * size)), len(self.functions) - 1
+            return FUNCTION, self.numbers(np.zeros(3 * size + 2)), len(self.functions) - 1
         raise NotCompiled(f"a signal of the class {type(part).__name__} is not known to compiled code")
 
     def friction(self, law: Friction) -> int:
         """Put a friction law in; returns its number."""
-        if isinstance(law, Coulomb | Anisotropic):
+        if type(law) in (Coulomb, Anisotropic):
             kind, numbers = COULOMB, [law.coefficient(0.0)]
-        elif isinstance(law, Stribeck):
+        elif type(law) is Stribeck:
             kind, numbers = STRIBECK, [law.static, law.dynamic, law.speed, law.exponent]
-        elif isinstance(law, ExponentialFriction):
+        elif type(law) is ExponentialFriction:
             kind, numbers = EXPONENTIAL, [law.static, law.dynamic, law.speed, law.exponent, law.viscous]
-        elif isinstance(law, SpeedDependent):
+        elif type(law) is SpeedDependent:
             kind, numbers = OWN_FRICTION, [float(len(self.friction_functions))]
             self.friction_functions.append(law.function)
         else:
             raise NotCompiled(f"friction of the class {type(law).__name__} is not known to compiled code")
         self._laws.append((kind, self.numbers(numbers + [0.0] * (LAW_WIDTH - len(numbers)))))
         return len(self._laws) - 1
+
+    def amend(self, place: int, given: Any) -> None:
+        """Write other numbers over those at a place of ``data``."""
+        values = np.ascontiguousarray(given, dtype=float).ravel()
+        begin = 0
+        for part in self._data:
+            if begin <= place and place + values.size <= begin + part.size:
+                part[place - begin : place - begin + values.size] = values
+                return
+            begin += part.size
+        raise ValueError(f"nothing of {values.size} numbers was put in at {place}.")
+
+    @property
+    def law_places(self) -> list[tuple[int, int]]:
+        """Kind of every friction law, and where its numbers are in ``data``."""
+        return list(self._laws)
+
+    @property
+    def given_signals(self) -> list[tuple[Signal, int]]:
+        """Every signal, and where in ``data`` its value, rate and acceleration are."""
+        return [(given, place) for given, (_, place, _) in zip(self._given, self._signals, strict=True)]
 
     @property
     def own_functions(self) -> bool:

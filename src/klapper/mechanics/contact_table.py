@@ -122,7 +122,8 @@ class ContactList:
         self.tangential = max((_tangential(part, time, position) for part in self.parts), default=0)
         for part in self.parts:
             self._check(part, time, position)
-        self._coupling = self._shares()
+        self.coupling = self._shares()
+        """μ (m, m) of friction elements over normal forces of contacts, sparse; None if there are no shares."""
 
     @property
     def count(self) -> int:
@@ -171,8 +172,8 @@ class ContactList:
                 [self._friction[i].coefficient(s) for i, s in zip(which, speed, strict=True)], dtype=float
             )
         friction: Any = coefficient
-        if self._coupling is not None:
-            friction = (sparse.diags_array(coefficient) + self._coupling[which][:, which]).tocsr()
+        if self.coupling is not None:
+            friction = (sparse.diags_array(coefficient) + self.coupling[which][:, which]).tocsr()
         return ContactLaws(
             self.has_normal[which], self._restitution[which], friction, self._limit[which], self._ratio[which]
         )

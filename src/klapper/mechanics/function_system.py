@@ -12,6 +12,7 @@ import numpy as np
 
 from klapper.counting import counted
 from klapper.mechanics.arguments import answer, finite, number, numbers
+from klapper.mechanics.compiled_form import CompiledForm, NotCompiled
 from klapper.mechanics.contact_table import ContactList, constraint_list
 from klapper.mechanics.contacts import Constraint, Contact, FrictionElement, rate_of
 from klapper.mechanics.errors import InvalidModel
@@ -30,6 +31,11 @@ from klapper.mechanics.system import (
 )
 
 _DIFFERENCE = 6.0e-6
+_COMPILED = (
+    "mass force tangents advance rate near gaps directions curvature constraint_residuals constraint_directions "
+    "constraint_curvature potential powers"
+).split()
+"""Methods that the compiled form stands for."""
 
 
 class FunctionSystem(System):
@@ -155,6 +161,17 @@ class FunctionSystem(System):
 
     def picture(self, until: float = 0.0) -> Picture | None:
         return drawn(self._picture, until)
+
+    def compiled_form(self) -> CompiledForm:
+        for name in _COMPILED:
+            if name in vars(self) or getattr(type(self), name) is not getattr(FunctionSystem, name):
+                raise NotCompiled(f"{type(self).__name__} has a method '{name}' of its own")
+        from klapper.mechanics.function_form import Given, function_form
+
+        given = Given(
+            self._mass, self._force, self._stiff, self._tangents, self._potential, self._damping_power
+        )
+        return function_form(self, given)
 
     def _check_functions(self) -> None:
         """Ask every function once, at the start, and refuse answers of another shape."""

@@ -203,8 +203,8 @@ class FunctionOfTime(Signal):
         *,
         step: float = 1e-5,
     ) -> None:
-        self._function, self._rate, self._acceleration = function, rate, acceleration
-        self._step = number(step, "step", "numbers above 0, in s", above=0.0)
+        self.function, self.given_rate, self.given_acceleration = function, rate, acceleration
+        self.step = number(step, "step", "numbers above 0, in s", above=0.0)
         self._shape = finite(answer(function, "the function", t=0.0), "the value at time 0").shape
         for name, derivative in (("rate", rate), ("acceleration", acceleration)):
             if derivative is not None:
@@ -215,18 +215,18 @@ class FunctionOfTime(Signal):
         return self._shape
 
     def value(self, time: Any) -> np.ndarray:
-        return self._at(self._function, time)
+        return self._at(self.function, time)
 
     def rate(self, time: Any) -> np.ndarray:
-        if self._rate is not None:
-            return self._at(self._rate, time)
-        d = self._step
+        if self.given_rate is not None:
+            return self._at(self.given_rate, time)
+        d = self.step
         return (self.value(np.asarray(time) + d) - self.value(np.asarray(time) - d)) / (2 * d)
 
     def acceleration(self, time: Any) -> np.ndarray:
-        if self._acceleration is not None:
-            return self._at(self._acceleration, time)
-        d = self._step if self._rate is not None else 10 * self._step
+        if self.given_acceleration is not None:
+            return self._at(self.given_acceleration, time)
+        d = self.step if self.given_rate is not None else 10 * self.step
         return (self.rate(np.asarray(time) + d) - self.rate(np.asarray(time) - d)) / (2 * d)
 
     @staticmethod

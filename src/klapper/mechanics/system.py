@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sparse
 
+from klapper.mechanics.compiled_form import CompiledForm, NotCompiled
 from klapper.mechanics.contact_table import ContactTable
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.picture import Picture
@@ -117,7 +118,10 @@ class System(Protocol):
         ``singular_mass``, whether coordinates without mass follow the others by
         ``carried_velocity(v)``; ``search_margin`` [m], the gap from which on ``near`` may leave out a contact;
         ``rigid_form()``, if all of it is rigid bodies with standard contacts. Without an override: nothing.
-    14. Some methods ask whether a system can do more, and do without it otherwise (in brackets), so that these names
+    14. ``compiled_form()`` is the same system for compiled code, made anew at every call from the numbers of now;
+        :class:`klapper.mechanics.compiled_form.NotCompiled` with the reason if there is none. Its functions say what
+        the methods above say, to round-off. Without an override there is none.
+    15. Some methods ask whether a system can do more, and do without it otherwise (in brackets), so that these names
         are not in this protocol:
 
         ``pair(t, q, travel, start, *, corners)``                 who meets whom, for hard contacts of energy-momentum
@@ -231,6 +235,9 @@ class System(Protocol):
 
     def rigid_form(self) -> RigidForm | None:
         return None
+
+    def compiled_form(self) -> CompiledForm:
+        raise NotCompiled(f"{type(self).__name__} offers no compiled form")
 
 
 def difference_step(t: float, q: np.ndarray, v: np.ndarray) -> float:

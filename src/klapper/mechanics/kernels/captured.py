@@ -1,0 +1,173 @@
+"""Numbers that functions of users capture, as loads from ``data`` in compiled code; arrays that may not be written."""
+
+from __future__ import annotations
+
+import math
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from llvmlite.ir import Function, FunctionType, IRBuilder
+from numba import njit
+from numba.core import ir, types
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.ir_utils import build_definitions
+from numba.core.lowering import Lower
+from numba.core.postproc import PostProcessor
+from numba.core.typed_passes import BaseNativeLowering, NativeLowering
+from numba.core.untyped_passes import InlineInlinables
+from numba.extending import intrinsic
+
+
+@dataclass(frozen=True, eq=False)
+class Captured:
+    """Stands for a number or array (``shape``) in code that is not compiled yet; ``place`` among those captured."""
+
+    place: int
+    shape: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return f"captured {self.place} {self.shape}"
+
+    def __bool__(self) -> bool:  # numba cuts branches by constants; this is none
+        raise TypeError("a captured number is not known yet")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = lambda self, other: self.__bool__()  # type: ignore[assignment]
+    __hash__ = object.__hash__
+
+
+@intrinsic
+def readonly(typing: Any, array: Any) -> Any:
+    """The same array; whoever writes into it is not compiled."""
+    del typing
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        context.nrt.incref(builder, signature.args[0], arguments[0])
+        return arguments[0]
+
+    return array.copy(readonly=True)(array), generate
+
+
+@njit
+def _array(data: np.ndarray, captured: int, place: int, shape: tuple[int, ...]) -> np.ndarray:
+    size = 1
+    for k in range(len(shape)):
+        size *= shape[k]
+    return readonly(data[captured + place : captured + place + size].reshape(shape))
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _LoadCaptured(FunctionPass):
+    """Puts a load from ``data[captured + place]`` where a :class:`Captured` is read.
+
+    ``captured`` is the variable of that name in the innermost of the functions around, all of which are inlined here.
+    """
+
+    _name = "load_captured"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        loaded = False
+        for block in state.func_ir.blocks.values():
+            body = []
+            for statement in block.body:
+                value = getattr(statement, "value", None) if isinstance(statement, ir.Assign) else None
+                if isinstance(value, ir.Global | ir.FreeVar) and isinstance(value.value, Captured):
+                    body += _load(block.scope, statement, value.value)
+                    loaded = True
+                else:
+                    body.append(statement)
+            block.body = body
+        if loaded:
+            state.func_ir._definitions = build_definitions(state.func_ir.blocks)
+            PostProcessor(state.func_ir).run()
+        return loaded
+
+
+def _load(scope: Any, statement: Any, what: Captured) -> list[Any]:
+    """Statements that do ``target = data[captured + place]``, or the same for an array."""
+    loc = statement.loc
+    made: list[Any] = []
+
+    def assigned(value: Any) -> Any:
+        made.append(ir.Assign(value, scope.redefine("$captured", loc), loc))
+        return made[-1].target
+
+    data, captured, place = (
+        scope.get("data"),
+        _innermost(scope, statement),
+        assigned(ir.Const(what.place, loc)),
+    )
+    if what.shape == ():
+        at = assigned(ir.Expr.binop(operator.add, captured, place, loc))
+        value = ir.Expr.getitem(data, at, loc)
+    else:
+        function, shape = (
+            assigned(ir.Global(name, value, loc))
+            for name, value in (("array", _array), ("shape", what.shape))
+        )
+        value = ir.Expr.call(function, [data, captured, place, shape], (), loc)
+    made.append(ir.Assign(value, statement.target, loc))
+    return made
+
+
+def _innermost(scope: Any, statement: Any) -> Any:
+    """Variables of inlined functions are called ``outer_v1_inner_v2_name``: the numbers are there only once."""
+    around = [
+        name
+        for name in scope.localvars._con
+        if (name == "captured" or name.endswith("_captured"))
+        and statement.target.name.startswith(name.removesuffix("captured"))
+    ]
+    return scope.get(max(around, key=len))
+
+
+class _QuietLower(Lower):  # type: ignore[misc]
+    """Pointers to compiled functions cannot raise; numba's print the error. Here the general code tells it."""
+
+    def create_cfunc_wrapper(self) -> None:
+        """Like numba's, but silent; a number that is returned is nan after an error."""
+        context, described = self.context, self.fndesc
+        module = context.create_module("cfunc_wrapper")
+        inside = Function(
+            module,
+            context.call_conv.get_function_type(described.restype, described.argtypes),
+            described.llvm_func_name,
+        )
+        arguments = [context.get_value_type(each) for each in described.argtypes]
+        outside = FunctionType(context.get_value_type(described.restype), arguments)
+        wrapper = Function(module, outside, described.llvm_cfunc_wrapper_name)
+        builder = IRBuilder(wrapper.append_basic_block("entry"))
+        status, value = context.call_conv.call_function(
+            builder, inside, described.restype, described.argtypes, wrapper.args, attrs=("noinline",)
+        )
+        if described.restype == types.float64:
+            value = builder.select(status.is_ok, value, context.get_constant(types.float64, math.nan))
+        builder.ret(value)
+        self.library.add_ir_module(module)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _QuietLowering(BaseNativeLowering):  # type: ignore[misc]
+    _name = "quiet_lowering"
+
+    @property
+    def lowering_class(self) -> Any:
+        return _QuietLower
+
+
+class WithCaptured(CompilerBase):  # type: ignore[misc]
+    """Numba's way from Python to machine code, with loads of captured numbers, and silent where it would raise."""
+
+    def define_pipelines(self) -> list[Any]:
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(_LoadCaptured, InlineInlinables)
+        passes.passes = [
+            (_QuietLowering if each is NativeLowering else each, name) for each, name in passes.passes
+        ]
+        passes.finalize()
+        return [passes]

@@ -41,7 +41,8 @@ class CompiledSystem:
         self.places = places = np.ascontiguousarray(form.mass_entries, dtype=np.int64)
         self.index = np.ascontiguousarray(form.index)
         self.data = np.ascontiguousarray(form.data)
-        self.arguments = (self.index, self.data, *functions)
+        self._functions = functions  # their machine code lives as long as these
+        self.addresses = [function.__wrapper_address__() for function in functions]
         self.kind, self.inverse = self._inverse(places)
 
     def _inverse(self, places: np.ndarray) -> tuple[int, np.ndarray]:
@@ -84,6 +85,8 @@ class CompiledPhase:
     """A phase with the arrays that the kernels need; ``equations`` are those of the general code."""
 
     def __init__(self, compiled: CompiledSystem, equations: PhaseEquations) -> None:
+        from klapper.schemes.kernels.phase_parts import parts
+
         self.compiled, self.equations = compiled, equations
         form, modes, d = compiled.form, equations.modes, equations.d
         k, m, s, p = len(equations.which), len(equations.normal), len(equations.patch), form.constraints
@@ -143,12 +146,13 @@ class CompiledPhase:
             "slip_speed": np.zeros(1),
         }
         self._ints, self._floats = _packed(head, integers, numbers)
+        addresses = [part.__wrapper_address__() for part in parts(free=r == 0)]
+        self.form = compiled.index, compiled.data, np.array(compiled.addresses + addresses, dtype=np.int64)
 
     def run(
         self, t: float, q: np.ndarray, v: np.ndarray, until: float, size: float, tolerance: float, slip: float
     ) -> CompiledFlow | None:
         """The motion up to the first event, or for some steps; None if the general code has to take the step."""
-        from klapper.schemes.kernels.phase_parts import parts
         from klapper.schemes.kernels.phase_run import ENDED, GENERAL, run_phase
         from klapper.schemes.kernels.phase_search import SERIES
         from klapper.schemes.kernels.phase_steps import TABLEAU
@@ -161,9 +165,7 @@ class CompiledPhase:
         floats[ints[rows.SLIP_SPEED]] = slip
         which = np.zeros(len(self.meanings), dtype=np.bool_)
         given = np.array([t, until, size, tolerance])
-        outcome, count = run_phase(
-            self.compiled.arguments, ints, floats, parts(), TABLEAU, SERIES, y, pieces, given, which
-        )
+        outcome, count = run_phase(*self.form, ints, floats, TABLEAU, SERIES, y, pieces, given, which)
         if outcome == GENERAL or count == 0:
             return None
         events = np.unique(self.meanings[which], axis=0) if outcome == ENDED else self.meanings[:0]
@@ -232,13 +234,12 @@ class CompiledFlow:
         return y[:, : self.nq], y[:, self.nq : self.nq + self.nv]
 
     def reactions(self, times: np.ndarray) -> np.ndarray:
-        from klapper.schemes.kernels.phase_parts import parts
         from klapper.schemes.kernels.phase_run import reactions_at
 
         forces = np.zeros((len(times), self.phase.equations.size))
         if forces.size:
-            at, form = np.ascontiguousarray(times, dtype=float), self.phase.compiled.arguments
-            reactions_at(form, *self._packed, parts()[0], at, self._dense(times), self._pieces, forces)
+            at = np.ascontiguousarray(times, dtype=float)
+            reactions_at(*self.phase.form, *self._packed, at, self._dense(times), self._pieces, forces)
         return forces
 
     forces = reactions
@@ -249,12 +250,11 @@ class CompiledFlow:
 
     def held(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """States (k, nq), (k, nv) without drift, None if that is left to the general code."""
-        from klapper.schemes.kernels.phase_parts import parts
         from klapper.schemes.kernels.phase_run import hold
 
         q, v = (part.copy() for part in self.states(times))
-        at, form = np.ascontiguousarray(times, dtype=float), self.phase.compiled.arguments
-        return (q, v) if hold(form, *self._packed, parts()[5], at, q, v) else None
+        at = np.ascontiguousarray(times, dtype=float)
+        return (q, v) if hold(*self.phase.form, *self._packed, at, q, v) else None
 
     @property
     def forces_at_end(self) -> np.ndarray:

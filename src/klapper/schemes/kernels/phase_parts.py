@@ -1,15 +1,20 @@
-"""The parts of a compiled phase by their addresses, so that each is compiled once and not into every other."""
+"""The parts of a compiled phase by their addresses, so that each is compiled once, when it is first needed.
+
+Addresses are whole numbers, which cost nothing to hand over; within compiled code they are functions again.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
-from numba import boolean, float64, int64, types
+import numpy as np
+from numba import boolean, float64, int64, njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 from klapper.mechanics.kernels.signatures import FUNCTION_TYPES, Pointer
-from klapper.schemes.kernels.phase_rows import derivative
-from klapper.schemes.kernels.phase_search import first_event, functions_at, take_noise
-from klapper.schemes.kernels.phase_steps import step, without_drift
 
 FORM_FUNCTIONS = (
     *("bring", "mass", "force", "advance", "gaps", "directions", "laws", "curvature", "residuals"),
@@ -26,16 +31,89 @@ _STEP = int64(*_PHASE, types.FunctionType(_DERIVATIVE), _FLOATS, _FLOATS, _FLOAT
 _EVENT = int64(*_PHASE, types.FunctionType(_FUNCTIONS), _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLAGS, _FLOATS)
 _NOISE = boolean(*_PHASE, _FLOATS, float64, _FLOATS, _FLOATS)
 _HELD = boolean(*_PHASE, float64, _FLOATS, _FLOATS, _FLOATS)
+_TURNING = float64(_INTS, _FLOATS, _FLOATS, _FLOATS, float64)
+_RENEW = boolean(*_PHASE, float64, _FLOATS)
+
+
+def _at_address(signature: Any) -> Callable[[int], Any]:
+    """The function of a signature at an address, for compiled code."""
+    kind = types.FunctionType(signature)
+
+    @intrinsic
+    def at_address(typing: Any, address: Any) -> Any:
+        def build(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+            function = cgutils.create_struct_proxy(kind)(context, builder)
+            empty = context.get_value_type(types.voidptr)
+            function.c_addr = builder.inttoptr(arguments[0], empty)
+            function.py_addr, function.jit_addr = empty(None), empty(None)
+            return function._getvalue()
+
+        return kind(types.int64), build
+
+    return at_address  # type: ignore[no-any-return]
+
+
+(_bring, _mass, _force, _advance, _gaps, _directions, _laws, _curvature, _residuals) = (
+    _at_address(FUNCTION_TYPES[name]) for name in FORM_FUNCTIONS[:9]
+)
+(_c_directions, _c_curvature, _potential, _powers, _damping) = (
+    _at_address(FUNCTION_TYPES[name]) for name in FORM_FUNCTIONS[9:]
+)
+_derivative, _functions, _step, _event = (_at_address(s) for s in (_DERIVATIVE, _FUNCTIONS, _STEP, _EVENT))
+_noise, _held, _turning, _renew = (_at_address(s) for s in (_NOISE, _HELD, _TURNING, _RENEW))
+
+
+@njit(cache=True, error_model="numpy")
+def form_of(index: np.ndarray, data: np.ndarray, at: np.ndarray) -> Any:
+    """The form as kernels take it, from the addresses of its functions."""
+    return (
+        index,
+        data,
+        _bring(at[0]),
+        _mass(at[1]),
+        _force(at[2]),
+        _advance(at[3]),
+        _gaps(at[4]),
+        _directions(at[5]),
+        _laws(at[6]),
+        _curvature(at[7]),
+        _residuals(at[8]),
+        _c_directions(at[9]),
+        _c_curvature(at[10]),
+        _potential(at[11]),
+        _powers(at[12]),
+        _damping(at[13]),
+    )
+
+
+@njit(cache=True, error_model="numpy")
+def parts_of(at: np.ndarray) -> Any:
+    """``derivative``, ``functions_at``, ``step``, ``first_event``, ``take_noise``, ``without_drift``,
+    ``turning_rate`` and ``renew``, from the addresses behind those of the form."""
+    return (
+        _derivative(at[14]),
+        _functions(at[15]),
+        _step(at[16]),
+        _event(at[17]),
+        _noise(at[18]),
+        _held(at[19]),
+        _turning(at[20]),
+        _renew(at[21]),
+    )
 
 
 @cache
-def parts() -> tuple[Pointer, ...]:
-    """``derivative``, ``functions_at``, ``step``, ``first_event``, ``take_noise`` and ``without_drift``."""
+def parts(free: bool) -> tuple[Pointer, ...]:
+    """The parts for phases in which something is held or slides, or for free motion."""
+    from klapper.schemes.kernels import phase_free, phase_rows, phase_search, phase_steps
+
     return (
-        Pointer(derivative, _DERIVATIVE),
-        Pointer(functions_at, _FUNCTIONS),
-        Pointer(step, _STEP),
-        Pointer(first_event, _EVENT),
-        Pointer(take_noise, _NOISE),
-        Pointer(without_drift, _HELD),
+        Pointer((phase_free if free else phase_rows).derivative, _DERIVATIVE),
+        Pointer((phase_free if free else phase_search).functions_at, _FUNCTIONS),
+        Pointer(phase_steps.step, _STEP),
+        Pointer(phase_search.first_event, _EVENT),
+        Pointer((phase_free if free else phase_search).take_noise, _NOISE),
+        Pointer((phase_free if free else phase_steps).without_drift, _HELD),
+        Pointer((phase_free if free else phase_steps).turning_rate, _TURNING),
+        Pointer((phase_free if free else phase_steps).renew, _RENEW),
     )

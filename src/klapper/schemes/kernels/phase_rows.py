@@ -81,6 +81,7 @@ STICKING, SLIDING, STARTING = 1, 2, 3  # as in klapper.schemes.phase_modes
 FINE, DEPENDENT, NOT_FINITE = 0, 1, 2
 
 _RANK = 1e-9  # pivots below this share of the largest belong to forces that are not unique
+_EPS = float(np.finfo(float).eps)
 _DIFFERENCE = 6.0e-6  # as in klapper.mechanics.system
 
 
@@ -489,13 +490,12 @@ def instant(
 
 
 @njit(cache=True, error_model="numpy")
-def _take_powers(
-    form: Any, ints: np.ndarray, floats: np.ndarray, t: float, q: np.ndarray, v: np.ndarray
+def take_powers(
+    form: Any, ints: np.ndarray, floats: np.ndarray, t: float, q: np.ndarray, v: np.ndarray, out: np.ndarray
 ) -> None:
-    """Power of loads and of dampers [W] into the first places of OTHER; after ``instant``."""
+    """Power of loads and of dampers (2,) [W]; the force must be in the vectors."""
     vectors = table(floats, ints, VECTORS)
     n, vectors = ints[NV], vectors
-    out = vectors[OTHER, :2]
     if ints[HAS_POWERS]:
         form[POWERS](form[INDEX], form[DATA], t, q, v, out)
         return
@@ -527,7 +527,7 @@ def _take_powers(
 
 
 @njit(cache=True, error_model="numpy")
-def _take_rate(
+def take_rate(
     form: Any, ints: np.ndarray, floats: np.ndarray, q: np.ndarray, v: np.ndarray, out: np.ndarray
 ) -> None:
     """q' = B(q) v; from ``advance`` by a difference of sixth order, whose error is below round-off of its steps."""
@@ -572,9 +572,32 @@ def derivative(
         walls -= forces[i] * vectors[RATE, i]
     for i in range(s * d):
         friction -= forces[m + i] * vectors[SLIP, i]
-    _take_powers(form, ints, floats, t, q, v)
-    out[motion + r] = vectors[OTHER, 0] + walls
-    out[motion + r + 1] = vectors[OTHER, 1]
+    take_powers(form, ints, floats, t, q, v, out[motion + r : motion + r + 2])
+    out[motion + r] += walls
     out[motion + r + 2] = friction
-    _take_rate(form, ints, floats, q, v, out[:nq])
+    take_rate(form, ints, floats, q, v, out[:nq])
     return FINE
+
+
+@njit(cache=True, error_model="numpy")
+def take_depths(
+    form: Any, ints: np.ndarray, floats: np.ndarray, piece: np.ndarray, tolerance: float, noise: np.ndarray
+) -> None:
+    """Depths of the gaps at the start of a step, and what counts as zero of them, as ``PhaseWatch`` has it."""
+    watched, depth, follows = numbers(ints, WATCHED), line(floats, ints, DEPTH), numbers(ints, FOLLOWS)
+    nq, n = ints[NQ], ints[NV]
+    size = nq + n + ints[SIZE] + 3
+    start, end = piece[0], piece[0] + piece[1]
+    place, fastest = 0.0, 0.0
+    for i in range(nq):
+        place = max(place, abs(piece[2 + i]), abs(piece[2 + size + i]))
+    for i in range(nq, nq + n):
+        fastest = max(fastest, abs(piece[2 + i]), abs(piece[2 + size + i]))
+    late = 8.0 * abs(np.nextafter(abs(end), np.inf) - abs(end))
+    lengths = max(1e-3 * tolerance, 64.0 * _EPS * place, late * fastest)
+    if watched.size:
+        form[BRING](form[INDEX], form[DATA], start)
+        form[GAPS](form[INDEX], form[DATA], start, piece[2 : 2 + nq], watched, depth)
+    for i in range(watched.size):
+        depth[i] = max(-depth[i], 0.0)
+        noise[i] = max(10.0 * tolerance, lengths) if follows[i] else lengths

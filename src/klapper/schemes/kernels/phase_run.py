@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from klapper.schemes.kernels.phase_parts import form_of, parts_of
 from klapper.schemes.kernels.phase_rows import (
     BRING,
     DATA,
@@ -20,22 +21,15 @@ from klapper.schemes.kernels.phase_rows import (
     KNOWN,
     NQ,
     NV,
-    RATE,
-    ROWS,
     SENSE,
     SIZE,
-    SLIDING,
-    SLIP_SPEED,
     STICKING,
-    VECTORS,
     WATCHED,
     D,
-    M,
     S,
     line,
     numbers,
     table,
-    take_rows,
 )
 from klapper.schemes.kernels.phase_search import (
     EPS,
@@ -48,7 +42,6 @@ from klapper.schemes.kernels.phase_steps import (
     between,
     first_size,
     pushed_velocities,
-    turning_rate,
 )
 
 GENERAL, GOES_ON, ENDED = 0, 1, 2
@@ -63,10 +56,11 @@ _ROUND_OFF = 64.0 * EPS
 
 @njit(cache=True, error_model="numpy")
 def run_phase(
-    form: Any,
+    index: np.ndarray,
+    data: np.ndarray,
+    addresses: np.ndarray,
     ints: np.ndarray,
     floats: np.ndarray,
-    parts: Any,
     tableau: np.ndarray,
     tables: np.ndarray,
     y: np.ndarray,
@@ -76,16 +70,15 @@ def run_phase(
 ) -> tuple[int, int]:
     """From y at the start of the phase: the outcome, and the number of steps.
 
-    ``parts``   the functions ``derivative``, ``functions_at``, ``step``, ``first_event``, ``take_noise`` and
-                ``without_drift``, called by their addresses so that they are compiled once each
+    ``addresses``  of the functions of the form and of the parts, see ``phase_parts``
     ``pieces``  rows of start, length, y at the start, y at the end, dense output, and the senses (s, d)
     ``given``   start, end, size of the first step [s], tolerance [m]; start and size become those of a next step
     ``y``       (ny,) becomes the state at the end, without drift; ``which`` (f,) the functions that cross there
     """
-    derivative, functions, one_step, event_in, noise_of, held = parts
+    form = form_of(index, data, addresses)
+    derivative, functions, one_step, event_in, noise_of, held, turning_rate, renew = parts_of(addresses)
     sense, grip = table(floats, ints, SENSE), numbers(ints, GRIP)
     follows = numbers(ints, FOLLOWS)
-    slip_speed = line(floats, ints, SLIP_SPEED)[0]
     nq, n, s, d, r = ints[NQ], ints[NV], ints[S], ints[D], ints[SIZE]
     t, until, size, tolerance = given[0], given[1], given[2], given[3]
     motion, total = nq + n, y.size
@@ -138,7 +131,9 @@ def run_phase(
             asked[1], asked[2], sharp = min(t + aim, until), aim, True
         if found == NOTHING:
             time = min(t + piece[1], until)
-        if found == SPECIAL or _unnoticed(form, ints, floats, piece, time, state, noise, follows):
+        if found == SPECIAL or _unnoticed(
+            form, ints, floats, piece, time, state, noise, follows, which, found == EVENT
+        ):
             break
         proposed = max(asked[2], size if t + piece[1] >= until else 0.0)
         between(time, piece, state)
@@ -158,7 +153,7 @@ def run_phase(
         y[:] = state
         t, size, done = time, proposed, done + 1
         outcome = ENDED if found == EVENT else GOES_ON
-        if d == 2 and slides and _renew(form, ints, floats, t, y, slip_speed) and outcome == GOES_ON:
+        if d == 2 and slides and renew(form, ints, floats, t, y) and outcome == GOES_ON:
             break
     given[0], given[2] = t, size
     if outcome == GENERAL and done:
@@ -176,6 +171,8 @@ def _unnoticed(
     y: np.ndarray,
     noise: np.ndarray,
     follows: np.ndarray,
+    which: np.ndarray,
+    ends: bool,
 ) -> bool:
     """Whether a gap has fallen below zero before ``time`` by less than its noise: a flight that ended."""
     watched, depth = numbers(ints, WATCHED), line(floats, ints, DEPTH)
@@ -189,35 +186,14 @@ def _unnoticed(
         reach = max(reach, abs(y[i]), abs(piece[2 + i]))
     for i in range(watched.size):
         gap = gaps[i] + depth[i]
-        if not follows[i] and gap < -max(_ROUND_OFF * reach, 1e-300) and gap >= -noise[i]:
+        if (
+            not follows[i]
+            and not (ends and which[i])
+            and gap < -max(_ROUND_OFF * reach, 1e-300)
+            and gap >= -noise[i]
+        ):
             return True
     return False
-
-
-@njit(cache=True, error_model="numpy")
-def _renew(
-    form: Any, ints: np.ndarray, floats: np.ndarray, t: float, y: np.ndarray, slip_speed: float
-) -> bool:
-    """Senses in space follow the sliding velocities, in place; whether one that was given begins to do so."""
-    vectors, rows = table(floats, ints, VECTORS), table(floats, ints, ROWS)
-    sense, grip = table(floats, ints, SENSE), numbers(ints, GRIP)
-    nq, n, m, s = ints[NQ], ints[NV], ints[M], ints[S]
-    form[BRING](form[INDEX], form[DATA], t)
-    take_rows(form, ints, floats, t, y[:nq])
-    slip, begins = np.empty(2), False
-    for i in range(s):
-        if grip[i] == STICKING:
-            continue
-        for c in range(2):
-            slip[c] = vectors[RATE, m + 2 * i + c]
-            for j in range(n):
-                slip[c] += rows[m + 2 * i + c, j] * y[nq + j]
-        speed = math.sqrt(slip[0] ** 2 + slip[1] ** 2)
-        if speed > 1.5 * slip_speed:
-            begins = begins or grip[i] != SLIDING
-            grip[i] = SLIDING
-            sense[i, 0], sense[i, 1] = slip[0] / speed, slip[1] / speed
-    return begins
 
 
 @njit(cache=True, error_model="numpy")
@@ -241,10 +217,11 @@ def states_at(times: np.ndarray, pieces: np.ndarray, out: np.ndarray) -> None:
 
 @njit(cache=True, error_model="numpy")
 def reactions_at(
-    form: Any,
+    index: np.ndarray,
+    data: np.ndarray,
+    addresses: np.ndarray,
     ints: np.ndarray,
     floats: np.ndarray,
-    derivative: Any,
     times: np.ndarray,
     states: np.ndarray,
     pieces: np.ndarray,
@@ -252,6 +229,7 @@ def reactions_at(
 ) -> bool:
     """Forces (k, r) at states (k, ny), with the senses of the steps in which they are."""
     s, d, r, total = ints[S], ints[D], ints[SIZE], states.shape[1]
+    form, derivative = form_of(index, data, addresses), parts_of(addresses)[0]
     sense, motion = table(floats, ints, SENSE), ints[NQ] + ints[NV]
     slope, span = np.empty(total), 2 + 9 * total
     ints[KNOWN] = 0
@@ -268,15 +246,17 @@ def reactions_at(
 
 @njit(cache=True, error_model="numpy")
 def hold(
-    form: Any,
+    index: np.ndarray,
+    data: np.ndarray,
+    addresses: np.ndarray,
     ints: np.ndarray,
     floats: np.ndarray,
-    held: Any,
     times: np.ndarray,
     q: np.ndarray,
     v: np.ndarray,
 ) -> bool:
     """Remove drift at many states (k, nq), (k, n) in place."""
+    form, held = form_of(index, data, addresses), parts_of(addresses)[5]
     ints[KNOWN] = 0
     fine = True
     for k in range(times.size):

@@ -23,7 +23,6 @@ from klapper.schemes.kernels.phase_rows import (
     DATA,
     DEPTH,
     FINE,
-    FOLLOWS,
     FORCE,
     FRICTION,
     GAPS,
@@ -54,6 +53,7 @@ from klapper.schemes.kernels.phase_rows import (
     line,
     numbers,
     table,
+    take_depths,
     take_rows,
 )
 from klapper.schemes.kernels.phase_steps import (
@@ -184,29 +184,20 @@ def take_noise(
     own_friction = table(floats, ints, FRICTION)
     rows = table(floats, ints, ROWS)
     mobility = table(floats, ints, MOBILITY)
-    watched, depth, follows = numbers(ints, WATCHED), line(floats, ints, DEPTH), numbers(ints, FOLLOWS)
+    watched = numbers(ints, WATCHED)
     limit_scale, slip_speed = line(floats, ints, LIMIT_SCALE), line(floats, ints, SLIP_SPEED)[0]
     nq, n, m, s, d, r = ints[NQ], ints[NV], ints[M], ints[S], ints[D], ints[SIZE]
     before, after = piece[2 : 2 + y.size], piece[2 + y.size : 2 + 2 * y.size]
     start, end, length = piece[0], piece[0] + piece[1], piece[1]
     q, v = before[:nq], before[nq : nq + n]
     late = 8.0 * abs(np.nextafter(abs(end), np.inf) - abs(end))
-    place, fastest = 0.0, 0.0
-    for i in range(nq):
-        place = max(place, abs(before[i]), abs(after[i]))
-    for i in range(nq, nq + n):
-        fastest = max(fastest, abs(before[i]), abs(after[i]))
-    lengths = max(1e-3 * tolerance, _ROUND_OFF * place, late * fastest)
-    free = vectors[ACCELERATED, :n]
-    form[BRING](form[INDEX], form[DATA], start)
-    at = watched.size
-    if at:
-        form[GAPS](form[INDEX], form[DATA], start, q, watched, depth)
-        for i in range(at):
-            depth[i] = max(-depth[i], 0.0)
-            noise[i] = max(10.0 * tolerance, lengths) if follows[i] else lengths
+    take_depths(form, ints, floats, piece, tolerance, noise)
     if r == 0:
         return True
+    fastest = 0.0
+    for i in range(nq, nq + n):
+        fastest = max(fastest, abs(before[i]), abs(after[i]))
+    at, free = watched.size, vectors[ACCELERATED, :n]
     forces = vectors[REACTIONS, :r]
     if instant(form, ints, floats, start, q, v, free, forces) != FINE:
         return False

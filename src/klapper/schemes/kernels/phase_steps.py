@@ -36,6 +36,10 @@ from klapper.schemes.kernels.phase_rows import (
     RESIDUALS,
     RESPONSE,
     ROWS,
+    SENSE,
+    SLIDING,
+    SLIP_SPEED,
+    STICKING,
     VECTORS,
     WALL,
     WHICH,
@@ -44,6 +48,7 @@ from klapper.schemes.kernels.phase_rows import (
     P,
     S,
     divide_by_mass,
+    line,
     moved,
     numbers,
     solved,
@@ -399,3 +404,30 @@ def pushed_velocities(
     divide_by_mass(ints, floats, vectors[PUSH, :n], out)
     for i in range(n):
         out[i] = abs(start[i]) + duration * abs(out[i])
+
+
+@njit(cache=True, error_model="numpy")
+def renew(form: Any, ints: np.ndarray, floats: np.ndarray, t: float, y: np.ndarray) -> bool:
+    """Senses in space follow the sliding velocities, in place; whether one that was given begins to do so."""
+    vectors, rows = table(floats, ints, VECTORS), table(floats, ints, ROWS)
+    sense, grip = table(floats, ints, SENSE), numbers(ints, GRIP)
+    slip_speed = line(floats, ints, SLIP_SPEED)[0]
+    if ints[D] != 2:
+        return False
+    nq, n, m, s = ints[NQ], ints[NV], ints[M], ints[S]
+    form[BRING](form[INDEX], form[DATA], t)
+    take_rows(form, ints, floats, t, y[:nq])
+    slip, begins = np.empty(2), False
+    for i in range(s):
+        if grip[i] == STICKING:
+            continue
+        for c in range(2):
+            slip[c] = vectors[RATE, m + 2 * i + c]
+            for j in range(n):
+                slip[c] += rows[m + 2 * i + c, j] * y[nq + j]
+        speed = math.sqrt(slip[0] ** 2 + slip[1] ** 2)
+        if speed > 1.5 * slip_speed:
+            begins = begins or grip[i] != SLIDING
+            grip[i] = SLIDING
+            sense[i, 0], sense[i, 1] = slip[0] / speed, slip[1] / speed
+    return begins

@@ -17,8 +17,10 @@ import numpy as np
 from klapper.complementarity import ComplementarityError
 from klapper.complementarity.dense import dense
 from klapper.contact_states import IMPACT, OPEN
+from klapper.mechanics.contact_table import ContactLaws
 from klapper.schemes.base import StepFailed
-from klapper.schemes.contact_step import contact_rows, solve_contacts
+from klapper.schemes.contact_step import ContactRows, contact_rows, solve_contacts
+from klapper.schemes.few_contacts import solve_few
 from klapper.schemes.force_selection import choose
 from klapper.schemes.jump import resolve_jump
 from klapper.schemes.mobility import Held, Inverse
@@ -62,7 +64,7 @@ def newton_impact(
     if push > 0.0:
         laws = replace(laws, restitution=np.zeros(len(contact)))
     bilateral, bilateral_rate = system.constraint_directions(touching.t, touching.q)
-    held = Held(Inverse(system.mass(touching.q)), bilateral, system.constraints)
+    held = Held(touching.inverse, bilateral, system.constraints)
     constraint = held.impulses(held.direction.T @ v + bilateral_rate) if system.constraints else np.zeros(0)
     free = v + held.push(constraint) if system.constraints else v
     rows = contact_rows(directions, laws, touching.d)
@@ -76,7 +78,12 @@ def newton_impact(
         rate = directions.tangential_rate.reshape(rows.scale.shape) * rows.scale
         wanted[rows.tangential.ravel()] += rate.ravel()
     impulses, residual, notes = np.zeros(rows.size), 0.0, {}
-    if rows.size:
+    few = None
+    if solver == "auto" and selection is None and not system.constraints:
+        few = _of_few(rows, laws, touching.inverse, wanted)
+    if few is not None:
+        impulses = few
+    elif rows.size:
         try:
             solution = solve_contacts(
                 rows,
@@ -106,6 +113,25 @@ def newton_impact(
     if rows.tangential.shape[1]:
         full[:, 1:] = impulses[rows.tangential] * rows.scale
     return replace(_booked(touching, contact, full, constraint, after, residual), notes=notes)
+
+
+def _of_few(rows: ContactRows, laws: ContactLaws, inverse: Inverse, wanted: np.ndarray) -> np.ndarray | None:
+    """Impulses (r,) of one or two contacts without friction or with one direction of it, where they are unique."""
+    normal, tangential = rows.normal[rows.normal >= 0], rows.tangential
+    if rows.size == 0 or len(laws.normal) > 2 or tangential.shape[1] > 1:
+        return None
+    order = np.concatenate([normal, tangential.ravel()]).astype(int)
+    columns = dense(rows.columns)[:, order]
+    mobility = columns.T @ np.asarray(inverse(columns))
+    friction = np.zeros((tangential.size, len(normal)))
+    if tangential.size:
+        friction = laws.friction_matrix[:, rows.normal >= 0]
+    x = solve_few(mobility, wanted[order], len(normal), friction, np.zeros(tangential.size))
+    if x is None:
+        return None
+    impulses = np.zeros(rows.size)
+    impulses[order] = x
+    return impulses
 
 
 def law_impact(law: Any, touching: Touching) -> Impact:

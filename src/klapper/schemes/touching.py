@@ -9,6 +9,7 @@ import numpy as np
 from klapper.complementarity.dense import dense
 from klapper.mechanics.contact_table import ContactLaws
 from klapper.mechanics.system import Directions, System
+from klapper.schemes.mobility import Inverse
 
 ROUND_OFF = 1e-12  # of the terms of a velocity: what is left of them where they cancel
 
@@ -44,15 +45,20 @@ class Touching:
         self.slip = slip * self.scale
         self.approach = self.directions.normal_velocity(v)
 
-    @property
+    @cached_property
     def normal(self) -> np.ndarray:
         """J_N (n, k), zero columns for friction elements."""
         return dense(self.directions.normal)
 
-    @property
+    @cached_property
     def tangential(self) -> np.ndarray:
         """J_T (n, k d) in scaled directions."""
         return dense(self.directions.tangential) * self.scale.ravel()
+
+    @cached_property
+    def inverse(self) -> Inverse:
+        """M⁻¹."""
+        return Inverse(self.system.mass(self.q))
 
     @cached_property
     def quiet(self) -> np.ndarray:

@@ -27,6 +27,7 @@ import numpy as np
 from klapper.audit import audit
 from klapper.contact_states import IMPACT
 from klapper.effort import Effort
+from klapper.mechanics.compiled_form import NotCompiled
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.fingerprint import options_of, plain_answers, written_out
 from klapper.mechanics.picture_format import plain_picture
@@ -247,6 +248,7 @@ class _Loop:
         self.unsaved = 0  # index of the first stretch that is not on disk
         self.findings = Findings()
         self.seconds = 0.0  # of work before this session
+        self.not_compiled = ""  # why the steps are not compiled, in words
         self.no_picture = ""  # why there is none, in words
         self.fallbacks = 0
         self.worst_residual = 0.0
@@ -296,7 +298,7 @@ class _Loop:
     def run(self, store: PartStore | None, shown: Progress) -> Run:
         status, message, cause = "complete", "", None
         self.began = last_part = time.perf_counter()
-        stretch = self.scheme.stretch(self.system)
+        stretch = self._stretch()
         try:
             with shown, self.effort.measured():
                 while not self._finished():
@@ -337,6 +339,16 @@ class _Loop:
         if status == "interrupted":
             raise SimulationInterrupted(message, run)
         return run
+
+    def _stretch(self) -> Stretch | None:
+        """The compiled loop, or None: then the audit says why."""
+        try:
+            return self.scheme.stretch(self.system)
+        except NotCompiled as reason:
+            if getattr(self.scheme, "compiled", True) == "require":
+                raise InvalidModel(f"compiled='require', but '{self.system.name}' is not compiled: {reason}.") from None
+            self.not_compiled = str(reason)
+            return None
 
     def _finished(self) -> bool:
         if self.steps is not None:
@@ -394,6 +406,7 @@ class _Loop:
         with self.effort.timed("compiled loop"):
             after, arrays, why = stretch.run(self.snapshot, count, 1)
         told = arrays.pop("iterations", None) if arrays else None
+        self.findings.take(arrays.pop("findings", {}) if arrays else {})
         return after, _as_samples(arrays) if arrays else None, why, told
 
     def _note_iterations(self, told: Any, steps: Samples, ends: np.ndarray) -> None:
@@ -627,6 +640,7 @@ class _Loop:
             "message": message,
             "audit": {
                 "path": "general" if stretch is None else "compiled",
+                **({"not compiled": self.not_compiled} if self.not_compiled else {}),
                 "contact residual": self.worst_residual,
                 **({"steps by the general path": self.fallbacks} if self.fallbacks else {}),
                 **judged.findings,

@@ -99,15 +99,38 @@ def test_contact_points_lie_on_both_surfaces_and_are_a_gap_apart(kind):
 
 
 @pytest.mark.parametrize("kind", CONTACTS)
-def test_tangential_curvature_follows_the_slip(kind):
-    """Away from a switch of the tangents, b_T is the derivative of v_T; the waist's own differences agree."""
+def test_curvature_is_the_derivative_of_the_contact_velocities(kind):
+    """Away from a switch of the tangents: b_N and b_T by differences of v_N and v_T of fourth order."""
     system = CONTACTS[kind]()
+    which = np.arange(system.contacts.count)
     for seed in SEEDS:
         t, q, v = some_state(system, seed)
-        which = np.arange(system.contacts.count)
-        ours, theirs = system.curvature(t, q, v, which), System.curvature(system, t, q, v, which)
-        np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(ours[1], theirs[1], rtol=1e-12, atol=1e-12)
+
+        def velocities(s, t=t, q=q, v=v):
+            directions = system.directions(t + s, system.advance(q, s * v), which)
+            return np.concatenate((directions.normal_velocity(v), directions.tangential_velocity(v)))
+
+        found = np.concatenate(system.curvature(t, q, v, which))
+        np.testing.assert_allclose(found, slope(velocities), rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", JOINTS)
+def test_curvature_of_joints_is_the_derivative_of_their_rate(kind):
+    system = JOINTS[kind]()
+    for seed in SEEDS:
+        t, q, v = some_state(system, seed)
+
+        def rate(s, t=t, q=q, v=v):
+            directions, given = system.constraint_directions(t + s, system.advance(q, s * v))
+            return directions.T @ v + given
+
+        np.testing.assert_allclose(system.constraint_curvature(t, q, v), slope(rate), rtol=1e-8, atol=1e-8)
+
+
+def slope(function, d=1e-3):
+    """Derivative at zero by central differences, of fourth order."""
+    near, far = function(d) - function(-d), function(2 * d) - function(-2 * d)
+    return (8.0 * near - far) / (12.0 * d)
 
 
 def test_tangential_curvature_does_not_jump_where_the_tangents_switch():

@@ -62,6 +62,17 @@ class RelativeAngles:
             moment = rotations.turn(poses.rotation[self.bodies[:, 1]], self._twist(poses).direction)
         return self.layout.join(poses, self.bodies, np.zeros_like(moment), moment, moment)
 
+    def curvature(self, poses: Poses, v: np.ndarray) -> np.ndarray:
+        """α̈ (k,) along the motion with v held: (ṅ + ω_b × n) · (ω_a − ω_b) in b's axes; zero in the plane."""
+        if self.layout.dimension == 2:
+            return np.zeros(self.count)
+        twist, spin = self._twist(poses), self.layout.motions(poses, v)[1][self.bodies]
+        rotation_b = poses.rotation[self.bodies[:, 1]]
+        relative = rotations.turn_back(rotation_b, spin[:, 0] - spin[:, 1])
+        own = rotations.turn_back(rotation_b, spin[:, 1])
+        change = rotations.turn(self._change_of_direction(twist), relative) + cross(own, twist.direction)
+        return dot(change, relative)
+
     def turning(self, poses: Poses) -> np.ndarray:
         """∂/∂q of those directions (k, 12, 12); zero in the plane."""
         matrix = np.zeros((self.count, 12, 12))

@@ -92,12 +92,27 @@ class Planes:
             values[i] = float(motion.rate(t))
         return values
 
+    def acceleration(self, t: float) -> np.ndarray:
+        """s̈ (np,) [m/s²]."""
+        values = np.zeros(len(self.body))
+        for i, motion in self.motions:
+            values[i] = float(motion.acceleration(t))
+        return values
+
     def sliding(self, t: float) -> np.ndarray:
         """Velocity (np, 3) [m/s] of the surfaces."""
         values = np.zeros((len(self.body), 3))
         for i, sliding in self.slidings:
             velocity = sliding.value(t)
             values[i, : velocity.size] = velocity
+        return values
+
+    def sliding_rate(self, t: float) -> np.ndarray:
+        """Change (np, 3) [m/s²] of that velocity."""
+        values = np.zeros((len(self.body), 3))
+        for i, sliding in self.slidings:
+            rate = sliding.rate(t)
+            values[i, : rate.size] = rate
         return values
 
 
@@ -159,6 +174,56 @@ class ContactGeometry:
         touch.arms[rows, 0] = centre - radius[:, None] * normal
         touch.arms[rows, 1] = other_centre + other_radius[:, None] * normal
 
+    def curvature(self, t: float, poses: Poses, v: np.ndarray, pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:
+        """b_N (k,) and b_T (k d,), along the motion with v held and with the choice of tangents held.
+
+        With w the relative velocity of the bodies at the contact points and u that of the other's surface,
+
+            v_N = n · w − ṡ,   b_N = ṅ · w + n · ẇ − s̈        v_T = t · (w − u),   b_T = ṫ · (w − u) + t · (ẇ − u̇)
+
+        where turns stay uniform, so that ẇ comes from the contact points' way along the bodies alone.
+        """
+        touch = self.touch(t, poses, pairs)
+        speed, spin = (of_bodies[touch.bodies] for of_bodies in self.layout.motions(poses, v))
+        there = speed + cross(spin, touch.arms)
+        slip = there[:, 0] - there[:, 1]
+        turning, arms = self._rates(pairs, touch, speed, spin, slip)
+        swing = cross(spin, arms)
+        pull = swing[:, 0] - swing[:, 1]
+        given, given_rate = np.zeros(len(slip)), np.zeros_like(slip)
+        plane = pairs.other[pairs.with_plane]
+        given[pairs.with_plane] = self.planes.acceleration(t)[plane]
+        given_rate[pairs.with_plane] = self.planes.sliding_rate(t)[plane]
+        b_normal = dot(turning, slip) + dot(touch.normal, pull) - given
+        axis = smallest_axis(touch.normal)
+        sideways = tangents(touch.normal, self.layout.dimension, axis)
+        changes = tangent_rates(touch.normal, turning, self.layout.dimension, axis)
+        sliding, pulling = (slip - touch.sliding)[:, None, :], (pull - given_rate)[:, None, :]
+        return b_normal, (dot(changes, sliding) + dot(sideways, pulling)).reshape(-1)
+
+    def _rates(
+        self, pairs: Pairs, touch: Touch, speed: np.ndarray, spin: np.ndarray, slip: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """ṅ (k, 3), and how the contact points move relative to the centres of their bodies (k, 2, 3)."""
+        normal, radius = touch.normal, self.balls.radius[pairs.ball][:, None]
+        swing = cross(spin[:, 0], touch.arms[:, 0] + radius * normal)  # of the ball's centre
+        apart = speed[:, 0] + swing - speed[:, 1]
+        turning, arms = np.empty_like(normal), np.empty_like(touch.arms)
+        plane, ball = pairs.with_plane, ~pairs.with_plane
+        turning[plane] = cross(spin[plane, 1], normal[plane])
+        height = touch.gap[plane, None] + radius[plane]
+        rising = dot(normal, slip)[plane, None] + touch.opening[plane, None]
+        arms[plane, 1] = apart[plane] - rising * normal[plane] - height * turning[plane]
+        outside = self.balls.radius[pairs.other[ball]][:, None]
+        other_swing = cross(spin[ball, 1], touch.arms[ball, 1] - outside * normal[ball])
+        apart = apart[ball] - other_swing
+        across = apart - dot(normal[ball], apart)[:, None] * normal[ball]
+        distance = touch.gap[ball, None] + radius[ball] + outside  # with the sign of the normal
+        turning[ball] = np.divide(across, distance, out=np.zeros_like(across), where=distance != 0.0)
+        arms[ball, 1] = other_swing + outside * turning[ball]
+        arms[:, 0] = swing - radius * turning
+        return turning, arms
+
     def along(self, poses: Poses, touch: Touch, contact: np.ndarray, direction: np.ndarray) -> Wrenches:
         """Generalised directions of unit vectors (m, 3) at the points of the contacts (m,)."""
         arms = touch.arms[contact]
@@ -186,3 +251,14 @@ def tangents(normal: np.ndarray, dimension: int, axis: np.ndarray) -> np.ndarray
     first = cross(np.eye(3)[axis], normal)
     first /= np.sqrt(dot(first, first))[:, None]
     return np.stack((first, cross(normal, first)), axis=1)
+
+
+def tangent_rates(normal: np.ndarray, change: np.ndarray, dimension: int, axis: np.ndarray) -> np.ndarray:
+    """ṫ (k, d, 3) of these directions when the normal changes by ``change`` ṅ (k, 3) and the axis stays."""
+    if dimension == 2:
+        return tangents(change, dimension, axis)
+    across, moving = cross(np.eye(3)[axis], normal), cross(np.eye(3)[axis], change)
+    length = np.sqrt(dot(across, across))[:, None]
+    first, moving = across / length, moving / length
+    moving -= dot(first, moving)[:, None] * first
+    return np.stack((moving, cross(change, first) + cross(normal, moving)), axis=1)

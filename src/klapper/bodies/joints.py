@@ -89,6 +89,8 @@ class _Rows(Protocol):
 
     def directions(self, t: float, poses: Poses) -> tuple[Wrenches, np.ndarray]: ...
 
+    def curvature(self, t: float, poses: Poses, v: np.ndarray) -> np.ndarray: ...
+
 
 class Joints:
     """All rows of a system, in the order they were given."""
@@ -137,6 +139,12 @@ class Joints:
         rates = np.concatenate([rate for _, rate in parts])[self._order]
         return self.layout.columns(Wrenches(bodies, entries)), rates
 
+    def curvature(self, t: float, poses: Poses, v: np.ndarray) -> np.ndarray:
+        """b_B (p,): Φ̈ along the motion with v held."""
+        if not self.count:
+            return np.zeros(0)
+        return np.concatenate([table.curvature(t, poses, v) for table in self._tables])[self._order]
+
 
 class _PointRows:
     def __init__(self, rows: Sequence[PointRow], layout: Layout) -> None:
@@ -156,6 +164,14 @@ class _PointRows:
         acts_at = np.where(self.turns[:, None], world[:, 0], world[:, 1])
         wrenches = self.pairs.along(self.layout, poses, world, direction, acts_at)
         return wrenches, dot(direction, self.pairs.given_velocity(t))
+
+    def curvature(self, t: float, poses: Poses, v: np.ndarray) -> np.ndarray:
+        """ë · D + 2 ė · Ḋ + e · D̈ with D = a − b, ė = ω_b × e if e turns with b."""
+        apart, velocity, acceleration = self.pairs.apart(self.layout, t, poses, v)
+        direction = self._world_direction(poses)
+        spin = np.where(self.turns[:, None], self.layout.motions(poses, v)[1][self.pairs.bodies[:, 1]], 0.0)
+        change = cross(spin, direction)
+        return dot(cross(spin, change), apart) + 2.0 * dot(change, velocity) + dot(direction, acceleration)
 
     def _world_direction(self, poses: Poses) -> np.ndarray:
         body = np.where(self.turns, self.pairs.bodies[:, 1], -1)
@@ -179,6 +195,12 @@ class _DistanceRows:
         wrenches = self.pairs.along(self.layout, poses, world, line, world[:, 1])
         return wrenches, dot(line, self.pairs.given_velocity(t))
 
+    def curvature(self, t: float, poses: Poses, v: np.ndarray) -> np.ndarray:
+        """(D · D̈ + |D × Ḋ|²/|D|²)/|D| with D = a − b."""
+        apart, velocity, acceleration = self.pairs.apart(self.layout, t, poses, v)
+        length, side = np.linalg.norm(apart, axis=1), cross(apart, velocity)
+        return (dot(apart, acceleration) + dot(side, side) / length**2) / length
+
 
 class _AxisRows:
     def __init__(self, rows: Sequence[AxisRow], layout: Layout) -> None:
@@ -195,6 +217,12 @@ class _AxisRows:
         moment = cross(*self._world(poses))
         wrenches = self.layout.join(poses, self.bodies, np.zeros_like(moment), moment, moment)
         return wrenches, np.zeros(len(self.bodies))
+
+    def curvature(self, t: float, poses: Poses, v: np.ndarray) -> np.ndarray:
+        """ë_a · e_b + 2 ė_a · ė_b + e_a · ë_b, ė = ω × e."""
+        axes, spin = self._world(poses), self.layout.motions(poses, v)[1][self.bodies]
+        a, b = (cross(spin[:, i], axes[i]) for i in (0, 1))
+        return dot(cross(spin[:, 0], a), axes[1]) + 2.0 * dot(a, b) + dot(axes[0], cross(spin[:, 1], b))
 
     def _world(self, poses: Poses) -> tuple[np.ndarray, np.ndarray]:
         rotation = poses.rotation[self.bodies]
@@ -220,3 +248,9 @@ class _AngleRows:
         for row, motion in self._motions:
             rates[row] = -float(motion.rate(t))
         return self.angles.directions(poses), rates
+
+    def curvature(self, t: float, poses: Poses, v: np.ndarray) -> np.ndarray:
+        curvature = self.angles.curvature(poses, v)
+        for row, motion in self._motions:
+            curvature[row] -= float(motion.acceleration(t))
+        return curvature

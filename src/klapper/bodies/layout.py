@@ -88,6 +88,11 @@ class Layout:
         """(ẋ, ω) (nb + 1, 6) of every body, zero for the ground."""
         return np.append(v, 0.0)[self.rows]
 
+    def motions(self, poses: Poses, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """ẋ and the angular velocities (nb + 1, 3) of every body in world axes, zero for the ground."""
+        twist = self.twists(v)
+        return twist[:, :3], rotations.turn(poses.rotation, twist[:, 3:])
+
     def advance(self, q: np.ndarray, displacement: np.ndarray) -> np.ndarray:
         """The position after a displacement (nv,): centres move along, quaternions by the exponential map."""
         if self.dimension == 2:

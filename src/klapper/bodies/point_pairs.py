@@ -43,6 +43,29 @@ class PointPairs:
             velocity[row, : rate.size] += rate if side == 0 else -rate
         return velocity
 
+    def given_acceleration(self, t: float) -> np.ndarray:
+        """The same part (k, 3) [m/s²] of the acceleration."""
+        acceleration = np.zeros((self.count, 3))
+        for row, side, motion in self.motions:
+            change = motion.acceleration(t)
+            acceleration[row, : change.size] += change if side == 0 else -change
+        return acceleration
+
+    def apart(
+        self, layout: Layout, t: float, poses: Poses, v: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """a − b and its first two derivatives (k, 3) along the motion with v held, so that turns stay uniform."""
+        world = self.points(t, poses)
+        arms = poses.place(self.bodies, self.places) - poses.centre[self.bodies]
+        speed, spin = layout.motions(poses, v)
+        swing = cross(spin[self.bodies], arms)
+        velocity, inward = speed[self.bodies] + swing, cross(spin[self.bodies], swing)
+        return (
+            world[:, 0] - world[:, 1],
+            velocity[:, 0] - velocity[:, 1] + self.given_velocity(t),
+            inward[:, 0] - inward[:, 1] + self.given_acceleration(t),
+        )
+
     def along(
         self, layout: Layout, poses: Poses, world: np.ndarray, direction: np.ndarray, acts_at: np.ndarray
     ) -> Wrenches:

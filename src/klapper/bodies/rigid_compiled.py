@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,6 +47,12 @@ def compiled_form(parts: Parts) -> CompiledForm:
     )
 
 
+def _kernels(parts: Parts, what: str) -> Any:
+    """The planar or spatial functions for ``what``, one of "contacts", "joints" and "forces"."""
+    where = "planar" if parts.layout.dimension == 2 else "spatial"
+    return import_module(f"klapper.bodies.kernels.{where}_{what}")
+
+
 def _bring(packed: RigidTables) -> Any:
     from klapper.mechanics.kernels.given import bring
 
@@ -63,10 +70,7 @@ def _motion(parts: Parts) -> dict[str, Any]:
 def _forces(parts: Parts) -> dict[str, Any]:
     from klapper.bodies.kernels import shared
 
-    if parts.layout.dimension == 2:
-        from klapper.bodies.kernels import planar_forces as forces
-    else:
-        from klapper.bodies.kernels import spatial_forces as forces  # type: ignore[no-redef]
+    forces = _kernels(parts, "forces")
     springs, torsion = parts.springs, parts.torsion
     if not (springs.count or torsion.count or parts.loads.count):
         weight = forces.gyroscopic if parts.gyroscopic else shared.weight
@@ -103,10 +107,7 @@ def _contacts(parts: Parts) -> dict[str, Any]:
     found: dict[str, Any] = {"contacts": contacts.count, "tangential": contacts.tangential}
     if contacts.count == 0:
         return found
-    if dimension == 2:
-        from klapper.bodies.kernels import planar_contacts as kernels
-    else:
-        from klapper.bodies.kernels import spatial_contacts as kernels  # type: ignore[no-redef]
+    kernels = _kernels(parts, "contacts")
     found |= {
         "gaps": kernels.gaps,
         "directions": kernels.directions,
@@ -135,9 +136,8 @@ def _contact_width(parts: Parts) -> int:
         other[~pairs.with_plane] = balls[pairs.other[~pairs.with_plane]]
         widest = int((velocities[balls[pairs.ball]] + velocities[other]).max())
     for group in contacts.groups:
-        of_balls = velocities[balls[group.balls]]
-        against = np.concatenate((of_balls if len(of_balls) > 1 else [], velocities[planes[group.planes]]))
-        widest = max(widest, int(of_balls.max() + against.max(initial=0)))
+        of_balls, of_planes = velocities[balls[group.balls]], velocities[planes[group.planes]]
+        widest = max(widest, int(of_balls.max() + max(of_balls.max(), of_planes.max(initial=0))))
     return widest
 
 
@@ -170,10 +170,7 @@ def _constraints(parts: Parts) -> dict[str, Any]:
     joints = parts.joints
     if not joints.count:
         return {}
-    if parts.layout.dimension == 2:
-        from klapper.bodies.kernels import planar_joints as kernels
-    else:
-        from klapper.bodies.kernels import spatial_joints as kernels  # type: ignore[no-redef]
+    kernels = _kernels(parts, "joints")
     velocities = body_table(parts.layout)[:, 2]
     return {
         "constraints": joints.count,

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from klapper.bodies.contact_geometry import ContactGeometry, Touch, smallest_axis, tangents
+from klapper.bodies.contact_geometry import ContactGeometry, smallest_axis, tangents
 from klapper.bodies.contact_table import Group, RigidContacts
 from klapper.bodies.joints import Joints
-from klapper.bodies.layout import Layout, Poses
+from klapper.bodies.layout import Layout
 from klapper.bodies.loads import Loads
 from klapper.bodies.picture import rigid_picture
 from klapper.bodies.rotations import cross, dot
@@ -36,7 +36,6 @@ from klapper.mechanics.system import (
     State,
     System,
     check_start,
-    difference_step,
 )
 
 
@@ -203,11 +202,8 @@ class RigidSystem(System):
             return Directions(none, np.zeros(0), none, np.zeros(0))
         poses = self._layout.poses(q)
         touch = self.parts.geometry.touch(t, poses, self.contacts.decode(which))
-        return self._directions(poses, touch, smallest_axis(touch.normal))
-
-    def _directions(self, poses: Poses, touch: Touch, axis: np.ndarray) -> Directions:
-        """Directions with the tangents of the ``axis`` (k,), which is to stay while derivatives are taken."""
         count, d = len(touch.gap), self.contacts.tangential
+        axis = smallest_axis(touch.normal)
         sideways = tangents(touch.normal, self._layout.dimension, axis).reshape(-1, 3)
         contact = np.concatenate((np.arange(count), np.repeat(np.arange(count), d)))
         wrenches = self.parts.geometry.along(poses, touch, contact, np.concatenate((touch.normal, sideways)))
@@ -218,16 +214,8 @@ class RigidSystem(System):
     def curvature(
         self, t: float, q: np.ndarray, v: np.ndarray, which: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """By central differences along the motion, with the choice of tangents held."""
-        d, pairs, geometry = difference_step(t, q, v), self.contacts.decode(which), self.parts.geometry
-        axis = smallest_axis(geometry.touch(t, self._layout.poses(q), pairs).normal)
-        speeds = []
-        for step in (d, -d):
-            poses = self._layout.poses(self.advance(q, step * v))
-            directions = self._directions(poses, geometry.touch(t + step, poses, pairs), axis)
-            speeds.append((directions.normal_velocity(v), directions.tangential_velocity(v)))
-        ahead, behind = speeds
-        return (ahead[0] - behind[0]) / (2 * d), (ahead[1] - behind[1]) / (2 * d)
+        """Along the motion with v held, and the choice of tangents too."""
+        return self.parts.geometry.curvature(t, self._layout.poses(q), v, self.contacts.decode(which))
 
     def constraint_residuals(self, t: float, q: np.ndarray) -> np.ndarray:
         return self.parts.joints.residuals(t, self._layout.poses(q)) if self.constraints else np.zeros(0)
@@ -236,6 +224,10 @@ class RigidSystem(System):
         if not self.constraints:
             return np.zeros((len(self.velocities), 0)), np.zeros(0)
         return self.parts.joints.directions(t, self._layout.poses(q))
+
+    def constraint_curvature(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Along the motion with v held."""
+        return self.parts.joints.curvature(t, self._layout.poses(q), v) if self.constraints else np.zeros(0)
 
     def potential(self, q: np.ndarray) -> float:
         """Of weight and of springs that are not on moved supports [J]."""

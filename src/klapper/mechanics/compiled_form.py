@@ -40,7 +40,8 @@ class Tables:
     """Packs the arrays of a model into one of integers and one of numbers.
 
     ``index[0]`` is the number of signals, ``index[1]`` the place in ``index`` where their table begins, ``index[2:4]``
-    number and place of friction laws; what a model reads itself begins at ``index[HEADER]``, in the order it was put in.
+    number and place of friction laws; what a model reads itself begins at ``index[HEADER]``, in the order in which it
+    was put in.
 
     >>> tables = Tables()
     >>> place = tables.numbers([1.0, 2.0])
@@ -81,6 +82,8 @@ class Tables:
     def signal(self, given: Signal) -> int:
         """Put a signal of k components in; returns where, in ``data``, its value (k,), rate and acceleration are."""
         size = int(np.prod(given.shape, dtype=int))
+        if given.constant:  # it stands in its place already
+            return self.numbers(np.concatenate([np.ravel(given.value(0.0)), np.zeros(2 * size)]))
         place = self.numbers(
             np.concatenate([given.value(0.0), given.rate(0.0), given.acceleration(0.0)], axis=None)
         )
@@ -141,6 +144,11 @@ class Tables:
         return [(given, place) for given, (_, place, _) in zip(self._given, self._signals, strict=True)]
 
     @property
+    def moving(self) -> bool:
+        """Whether anything is given that changes over time."""
+        return bool(self._signals)
+
+    @property
     def own_functions(self) -> bool:
         """Whether there are Python functions of time or of the sliding speed to be compiled."""
         return bool(self.functions or self.friction_functions)
@@ -184,12 +192,12 @@ class CompiledForm:
     ``index``, ``data``         as :class:`Tables` packs them
     ``positions``, ``velocities``  nq, nv
     ``bring``                   puts given motions at a time into ``data``; None: nothing is given over time
-    ``mass``                    entries of M at the places ``mass_entries`` (2, e): rows, columns; repeated places add up
+    ``mass``                    entries of M at the places ``mass_entries`` (2, e): rows, columns; repeated ones add up
     ``constant_mass``           whether M is the same for all q
     ``force``                   f (nv,)
-    ``tangents``                entries of G_q and G_v at the places ``tangent_entries`` (2, e); None: there are none, or
-                                those of differences of
-    ``stiff``                   the part of the force that is taken implicitly, by differences, on all places (n, n)
+    ``tangents``                entries of G_q and G_v at the places ``tangent_entries`` (2, e); None: there are none,
+                                or they are differences of
+    ``stiff``                   the part of the force that is taken implicitly, on all places (n, n)
     ``constant_tangents``       whether they are the same at all times, positions and velocities
     ``by_position``, ``by_velocity``  whether G_q and G_v may differ from zero
     ``complete``                whether no other part of the force depends on v
@@ -204,11 +212,11 @@ class CompiledForm:
     ``straight``                whether the contact directions never change (a_N and a_T may)
     ``curvature``               b_N, b_T (k, 1 + d) of given contacts; None: differences of ``directions``
     ``constraints``             p
-    ``residuals``, ``constraint_directions``, ``constraint_curvature``  of all, in rows with ``constraint_width`` entries
+    ``residuals``, ``constraint_directions``, ``constraint_curvature``  of all; rows have ``constraint_width`` entries
     ``affine_constraints``      whether J_B never changes
     ``potential``               V
-    ``powers``                  loads and dampers (2,); None: v · f + ½ vᵀ Ṁ v, less what ``potential`` and ``damping`` take
-                                where there is a potential
+    ``powers``                  loads and dampers (2,); None: v · f + ½ vᵀ Ṁ v, less what ``potential`` and ``damping``
+                                take where there is a potential
     ``damping``                 power [W] of dampers; None: none
     """
 

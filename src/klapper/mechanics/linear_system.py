@@ -18,6 +18,7 @@ import scipy.sparse as sparse
 
 from klapper.counting import counted
 from klapper.mechanics.arguments import finite, number, numbers
+from klapper.mechanics.compiled_form import CompiledForm
 from klapper.mechanics.contact_table import ContactList, constraint_list
 from klapper.mechanics.contacts import Constraint, Contact, FrictionElement, rate_of
 from klapper.mechanics.errors import InvalidModel
@@ -273,6 +274,11 @@ class LinearSystem(System):
         if self.circulatory is not None:
             load -= float(v @ (self.circulatory @ q))
         return load, 0.0 if self.damping is None else float(v @ (self.damping @ v))
+
+    def compiled_form(self) -> CompiledForm:
+        from klapper.mechanics.linear_tables import linear_form
+
+        return linear_form(self)
 
     def picture(self, until: float = 0.0) -> Picture | None:
         return masses_in_a_row(self) if self._picture is None else drawn(self._picture, until)

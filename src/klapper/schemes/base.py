@@ -127,7 +127,8 @@ class Scheme(Protocol):
        and snapshot give the same bits. Factors that serve the next step, too, are kept in ``work``, which a loop over
        steps makes once; None: for this step only.
     4. The contact problem of the step has been verified against its own data when ``step`` returns.
-    5. ``stretch(system)`` returns a compiled loop that gives the same steps to round-off, or None.
+    5. ``stretch(system)`` returns a compiled loop that gives the same steps to round-off, or None, or raises
+       :class:`~klapper.mechanics.compiled_form.NotCompiled` with the reason why this system has none.
     6. ``steps(system, until)`` is the number of steps to reach a time, or None if the step size varies.
     7. ``stored_energy(system, snapshot)`` [J] is held by springs that belong to the scheme and not to the model, such
        as those of regularised contacts; zero for all others.

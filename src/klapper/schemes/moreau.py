@@ -18,12 +18,13 @@ Moreau 1988; Jean 1999; Anitescu & Potra 2002.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from klapper.complementarity import ComplementarityError
 from klapper.mechanics.arguments import number
+from klapper.mechanics.compiled_form import NotCompiled
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import ForceTangents, System
 from klapper.schemes.adaptive_step import AccurateSteps, adaptive_step
@@ -61,7 +62,8 @@ class Moreau(AccurateSteps):
     ``solver``      of the contact problem, see :func:`klapper.complementarity.solve`
     ``selection``   rule of :mod:`klapper.complementarity.selection` for forces that are not unique; None: as solved
     ``tolerance``   allowed relative residual of the contact problem
-    ``compiled``    whether a compiled loop is used where there is one
+    ``compiled``    True: in compiled code where the model allows it; "require": refuse other models, with the reason;
+                    False: step by step in Python
 
     A ball flies against a wall with 5 m/s and leaves it with 0.6 of that:
 
@@ -82,7 +84,7 @@ class Moreau(AccurateSteps):
     accuracy: float | None = None
     solver: Any = "auto"
     tolerance: float = 1e-9
-    compiled: bool = True
+    compiled: bool | Literal["require"] = True
     selection: Any = None
     name = "moreau"
 
@@ -94,6 +96,8 @@ class Moreau(AccurateSteps):
             raise InvalidModel(
                 f"projection is {self.projection!r}; allowed are None (where directions turn), True and False."
             )
+        if self.compiled not in (True, False, "require"):
+            raise InvalidModel(f"compiled is {self.compiled!r}; it must be True, False or 'require'.")
         if self.level not in ("velocity", "position"):
             raise InvalidModel(f"level is {self.level!r}; allowed are 'velocity' and 'position'.")
         require_known_solver(self.solver)
@@ -146,13 +150,22 @@ class Moreau(AccurateSteps):
         return turns or (len(system.constraints) > 0 and not system.affine_constraints)
 
     def stretch(self, system: System) -> Stretch | None:
-        if not self.compiled or self.accuracy is not None or self.impact is not None or self.projection:
+        if not self.compiled:
             return None
-        if self.solver != "auto" or self.selection is not None:
-            return None
+        for option, general in (("accuracy", None), ("impact", None), ("selection", None), ("solver", "auto")):
+            if getattr(self, option) != general:
+                raise NotCompiled(f"steps with {option}={getattr(self, option)!r} are done by the general code")
         from klapper.schemes.stretches import stretch_for
 
-        return stretch_for(system, self.step_size, self.theta, self.tolerance, self.level)
+        return stretch_for(
+            system,
+            self.step_size,
+            self.theta,
+            self.tolerance,
+            self.level,
+            projects=self.projects(system),
+            keeps_lasting=self.projection is None,
+        )
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Which compiled loop fits a system, if any."""
+"""Which compiled loop fits a system."""
 
 from __future__ import annotations
 
@@ -12,21 +12,35 @@ def stretch_for(
     step: float,
     theta: float,
     tolerance: float,
-    level: str = "velocity",
-) -> Stretch | None:
-    """The compiled loop for a linear system or for rigid bodies with standard contacts, else None.
+    level: str,
+    *,
+    projects: bool,
+    keeps_lasting: bool,
+) -> Stretch:
+    """The loop for linear systems without constraints, for heaps of balls, or for any compiled form.
 
-    On position level there is one for linear systems only.
+    ``projects``, ``keeps_lasting``  whether positions are projected, and whether contacts that last keep what their law
+    leaves. Raises :class:`~klapper.mechanics.compiled_form.NotCompiled` with the reason where there is none.
     """
     if isinstance(system, LinearSystem):
         from klapper.schemes.linear_stretch import LinearStretch, obstacle
 
-        return None if obstacle(system) else LinearStretch(system, step, theta, tolerance, level)
-    if level != "velocity":
-        return None
-    form = system.rigid_form()
+        if not obstacle(system) and not projects:
+            return LinearStretch(system, step, theta, tolerance, level)
+    form = system.rigid_form() if level == "velocity" and not projects else None
     if form is not None:
         from klapper.schemes.rigid_stretch import RigidStretch
 
         return RigidStretch(form, theta, step, tolerance, start=system.start.time)
-    return None
+    from klapper.schemes.form_stretch import FormStretch
+
+    return FormStretch(
+        system,
+        system.compiled_form(),
+        step,
+        theta,
+        tolerance,
+        level=level,
+        projects=projects,
+        keeps_lasting=keeps_lasting,
+    )

@@ -1,4 +1,4 @@
-"""Signals at a time, and friction laws at a speed, from the tables of :class:`klapper.mechanics.compiled_form.Tables`."""
+"""Signals at a time and friction laws at a speed, from tables that ``klapper.mechanics.compiled_form.Tables`` packs."""
 
 from __future__ import annotations
 

@@ -33,8 +33,8 @@ NEAR = int64(INDEX, DATA, TIME, VECTOR, NUMBERS)
 GAPS = void(INDEX, DATA, TIME, VECTOR, NUMBERS, VECTOR)
 """(index, data, t, q, which, out (k,)); nan for friction elements and for numbers that stand for no contact"""
 DIRECTIONS = void(INDEX, DATA, TIME, VECTOR, NUMBERS, PLACES, ROWS, TABLE)
-"""(index, data, t, q, which, columns (k, w), rows (k, 1 + d, w), rates (k, 1 + d)): J_N and J_T of a contact at the same
-velocities ``columns``; an entry that is not needed is 0 at the column 0. Rates are a_N and a_T."""
+"""(index, data, t, q, which, columns (k, w), rows (k, 1 + d, w), rates (k, 1 + d)): J_N and J_T of a contact at the
+same velocities ``columns``; an entry that is not needed is 0 at the column 0. Rates are a_N and a_T."""
 LAWS = void(INDEX, DATA, NUMBERS, VECTOR, TABLE)
 """(index, data, which, speed (k,), out (k, 5)): has normal (1 or 0), ε, μ at the speed, limit, μ₂/μ₁"""
 CURVATURE = void(INDEX, DATA, TIME, VECTOR, VECTOR, NUMBERS, TABLE)
@@ -108,6 +108,19 @@ class Pointer(types.WrapperAddressProtocol):
 
     def __wrapper_address__(self) -> int:
         return int(self._address)
+
+    def signature(self) -> Any:
+        return self._signature
+
+
+class Borrowed(types.WrapperAddressProtocol):
+    """An address that stands where a form has no function; it is never called."""
+
+    def __init__(self, lender: Pointer, signature: Any) -> None:
+        self._lender, self._signature = lender, signature
+
+    def __wrapper_address__(self) -> int:
+        return self._lender.__wrapper_address__()
 
     def signature(self) -> Any:
         return self._signature

@@ -1,0 +1,109 @@
+"""A compiled form as the kernels see it: typed function pointers, arrays, sizes and what is constant."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from klapper.schemes.form_kernels.by_reference import ModelType, constructor
+
+ALL_LOADS, LESS_POTENTIAL, GIVEN = 0, 1, 2
+"""How powers are found: v · f + ½ vᵀ Ṁ v is load; less potential and damping; by the form."""
+
+
+class Functions(NamedTuple):
+    """Addresses of the functions of a :class:`klapper.mechanics.compiled_form.CompiledForm`; ``joints`` are constraint
+    directions, ``solve_rough`` solves contact problems with friction."""
+
+    bring: Any
+    mass: Any
+    force: Any
+    stiff: Any
+    tangents: Any
+    advance: Any
+    near: Any
+    gaps: Any
+    directions: Any
+    laws: Any
+    curvature: Any
+    residuals: Any
+    joints: Any
+    joint_curvature: Any
+    potential: Any
+    powers: Any
+    damping: Any
+    solve_rough: Any
+
+
+class Model(NamedTuple):
+    """Functions, arrays and sizes of a compiled form:
+
+    ``call``                    its functions
+    ``mass_row`` …              places of the entries of M, and of the tangents
+    ``share_start`` …           rows of ``shares``
+    ``joint_band``              half bandwidth of the Gram matrix of constraints where M̂ is diagonal
+    ``positions`` …             sizes nq, nv, m, d, p; ``room`` contacts near at once, ``width`` and ``joint_width`` of rows
+    ``brings`` …                whether there is a function of this name
+    ``differences``             whether tangents are differences of ``stiff``
+    ``turns``                   whether g̈ may have a part b_N
+    """
+
+    call: Functions
+    index: np.ndarray
+    data: np.ndarray
+    mass_row: np.ndarray
+    mass_column: np.ndarray
+    tangent_row: np.ndarray
+    tangent_column: np.ndarray
+    share_start: np.ndarray
+    share_of: np.ndarray
+    share: np.ndarray
+    compliance: np.ndarray
+    joint_band: int
+    positions: int
+    velocities: int
+    contacts: int
+    tangential: int
+    constraints: int
+    room: int
+    width: int
+    joint_width: int
+    brings: bool
+    constant_mass: bool
+    has_tangents: bool
+    differences: bool
+    constant_tangents: bool
+    by_position: bool
+    by_velocity: bool
+    complete: bool
+    advances: bool
+    searches: bool
+    constant_friction: bool
+    coupled: bool
+    compliant: bool
+    straight: bool
+    turns: bool
+    curves: bool
+    constant_joints: bool
+    joints_turn: bool
+    joints_curve: bool
+    has_potential: bool
+    has_damping: bool
+    power_rule: int
+
+
+model_by_reference = constructor(Model, ModelType)
+
+
+class Scheme(NamedTuple):
+    """Options of the scheme: h [s], θ, tolerance of contact problems, level, whether positions are projected, and the
+    time [s] at which the run began."""
+
+    step: float
+    theta: float
+    tolerance: float
+    on_position: bool
+    projects: bool
+    keeps_lasting: bool
+    start: float

@@ -1,0 +1,271 @@
+"""The compiled loop for every system that has a compiled form: arrays for the kernel, samples from it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from klapper.mechanics.compiled_form import CompiledForm, NotCompiled
+from klapper.mechanics.system import System
+from klapper.schemes.base import Snapshot
+from klapper.schemes.energy import spring_energy
+
+MOST_LISTED_CONTACTS = 2000
+_MOST_KEPT = 2_000_000  # numbers of constant responses
+_MOST_DENSE = 600  # coordinates of a dense M̂
+
+
+class FormStretch:
+    """Many steps of Moreau's scheme on a system with a compiled form.
+
+    ``projects``, ``keeps_lasting``  whether positions are projected, and whether contacts that last keep what their law leaves
+    """
+
+    def __init__(
+        self,
+        system: System,
+        form: CompiledForm,
+        step: float,
+        theta: float,
+        tolerance: float,
+        *,
+        level: str,
+        projects: bool,
+        keeps_lasting: bool,
+    ) -> None:
+        self.system, self.form = system, form
+        self.step, self.theta, self.tolerance = step, theta, tolerance
+        self.on_position, self.projects, self.keeps_lasting = level == "position", projects, keeps_lasting
+        if form.contacts > MOST_LISTED_CONTACTS:
+            raise NotCompiled(
+                f"it has {form.contacts} possible contacts, more than {MOST_LISTED_CONTACTS}, which are logged and not listed"
+            )
+        if self.kind[0] == 2 and form.velocities > _MOST_DENSE:
+            raise NotCompiled(f"it has {form.velocities} coordinates, whose matrices are not banded")
+
+    @cached_property
+    def kind(self) -> tuple[int, int]:
+        """Diagonal (0), banded (1) or dense (2) M̂, and its half bandwidth."""
+        form, n = self.form, self.form.velocities
+        places = np.hstack([form.mass_entries, self._tangent_entries])
+        band = int(np.abs(places[0] - places[1]).max(initial=0))
+        if band == 0:
+            return 0, 0
+        return (1, band) if n > 8 and band <= n // 4 else (2, n)
+
+    @cached_property
+    def _tangent_entries(self) -> np.ndarray:
+        form, n = self.form, self.form.velocities
+        if form.stiff is not None:
+            return np.array(np.divmod(np.arange(n * n), n), dtype=np.int64)
+        return form.tangent_entries
+
+    @cached_property
+    def _joint_band(self) -> int:
+        """Half bandwidth of the Gram matrix of the constraints where M̂ is diagonal."""
+        form, p = self.form, self.form.constraints
+        if p == 0 or self.kind[0] != 0:
+            return 0
+        width, start, draw = max(form.constraint_width, 1), self.system.start, np.random.default_rng(0)
+        first, last = np.full(form.velocities, p), np.full(form.velocities, -1)
+        for size in (0.0, 0.1, 1.0):  # entries that are zero by chance at one position are not at others
+            columns, rows, rates = np.zeros((p, width), np.int64), np.zeros((p, width)), np.zeros(p)
+            q = self.system.advance(start.position, size * draw.standard_normal(form.velocities))
+            form.constraint_directions(form.index, form.data, start.time, q, columns, rows, rates)
+            for i in range(p):
+                used = columns[i][rows[i] != 0.0]
+                first[used], last[used] = np.minimum(first[used], i), np.maximum(last[used], i)
+        return int((last - first).max(initial=0))
+
+    @cached_property
+    def _model(self) -> Any:
+        from klapper.mechanics.kernels.signatures import FUNCTION_TYPES, Borrowed, pointer
+        from klapper.schemes.form_kernels.model import ALL_LOADS, GIVEN, LESS_POTENTIAL, Functions, Model
+
+        form, m = self.form, self.form.contacts
+        known = {kind: pointer(getattr(form, kind), kind) for kind in FUNCTION_TYPES if getattr(form, kind) is not None}
+        anything = known["force"]
+
+        def function(kind: str) -> Any:
+            return known.get(kind, Borrowed(anything, FUNCTION_TYPES[kind]))
+
+        rough = m > 0 and form.tangential > 0
+        shares = form.shares
+        tangents = self._tangent_entries
+        rule = GIVEN if form.powers is not None else LESS_POTENTIAL if form.potential is not None else ALL_LOADS
+        still = form.bring is None
+        return Model(
+            call=Functions(
+                bring=function("bring"),
+                mass=function("mass"),
+                force=function("force"),
+                stiff=function("stiff"),
+                tangents=function("tangents"),
+                advance=function("advance"),
+                near=function("near"),
+                gaps=function("gaps"),
+                directions=function("directions"),
+                laws=function("laws"),
+                curvature=function("curvature"),
+                residuals=function("residuals"),
+                joints=function("constraint_directions"),
+                joint_curvature=function("constraint_curvature"),
+                potential=function("potential"),
+                powers=function("powers"),
+                damping=function("damping"),
+                solve_rough=_rough_solver(rough, anything),
+            ),
+            index=np.array(form.index, dtype=np.int64),
+            data=np.array(form.data, dtype=float),
+            mass_row=np.ascontiguousarray(form.mass_entries[0], dtype=np.int64),
+            mass_column=np.ascontiguousarray(form.mass_entries[1], dtype=np.int64),
+            tangent_row=np.ascontiguousarray(tangents[0], dtype=np.int64),
+            tangent_column=np.ascontiguousarray(tangents[1], dtype=np.int64),
+            share_start=np.zeros(m + 1, np.int64) if shares is None else shares.indptr.astype(np.int64),
+            share_of=np.zeros(0, np.int64) if shares is None else shares.indices.astype(np.int64),
+            share=np.zeros(0) if shares is None else shares.data.astype(float),
+            compliance=np.zeros((0, 0)) if form.compliance is None else np.ascontiguousarray(form.compliance, dtype=float),
+            joint_band=self._joint_band,
+            positions=form.positions,
+            velocities=form.velocities,
+            contacts=m,
+            tangential=form.tangential,
+            constraints=form.constraints,
+            room=max(form.most_near if form.near is not None else m, 1),
+            width=max(form.contact_width, 1),
+            joint_width=max(form.constraint_width, 1),
+            brings=not still,
+            constant_mass=form.constant_mass,
+            has_tangents=form.tangents is not None or form.stiff is not None,
+            differences=form.stiff is not None,
+            constant_tangents=form.constant_tangents,
+            by_position=form.by_position or form.stiff is not None,
+            by_velocity=form.by_velocity or form.stiff is not None,
+            complete=form.complete,
+            advances=form.advance is not None,
+            searches=form.near is not None,
+            constant_friction=form.constant_friction,
+            coupled=shares is not None,
+            compliant=form.compliance is not None and self.on_position,
+            straight=form.straight,
+            turns=not (form.straight and still),
+            curves=form.curvature is not None,
+            constant_joints=form.affine_constraints,
+            joints_turn=not (form.affine_constraints and still),
+            joints_curve=form.constraint_curvature is not None,
+            has_potential=form.potential is not None,
+            has_damping=form.damping is not None,
+            power_rule=rule,
+        )
+
+    @cached_property
+    def _keeps(self) -> bool:
+        """Whether responses of all contacts are made once."""
+        form = self.form
+        rows = form.contacts * (1 + form.tangential)
+        constant = form.straight and form.constant_mass and (form.constant_tangents or not self._model.has_tangents)
+        constant = constant and (form.constraints == 0 or form.affine_constraints)
+        return constant and rows > 0 and rows * max(rows, form.velocities) <= _MOST_KEPT
+
+    def run(self, snapshot: Snapshot, count: int, every: int) -> tuple[Snapshot, dict[str, Any], str]:
+        from klapper.schemes.form_kernels.loop import Saved, run
+        from klapper.schemes.form_kernels.model import Scheme
+        from klapper.schemes.form_kernels.room import State
+
+        form, system, h = self.form, self.system, self.step
+        m, d, p = form.contacts, form.tangential, form.constraints
+        room = self._model.room
+        held, impulse = np.zeros(room, np.int64), np.zeros((room, 1 + d))
+        loaded = len(snapshot.contact)
+        held[:loaded], impulse[:loaded] = snapshot.contact, snapshot.impulse
+        sprung = spring_energy(system, snapshot.contact, snapshot.impulse, h) if self.on_position else 0.0
+        state = State(
+            np.array(snapshot.position, dtype=float),
+            np.array(snapshot.velocity, dtype=float),
+            held,
+            impulse,
+            np.array([loaded]),
+            np.array(snapshot.sums, dtype=float),
+            np.array([0.0, sprung, 0.0]),
+        )
+        saved = Saved(
+            np.empty((count, form.positions)),
+            np.empty((count, form.velocities)),
+            np.empty((count, m)),
+            np.zeros((count, m, 1 + d)),
+            np.zeros((count, m), np.int8),
+            np.zeros((count, p)),
+            np.empty((count, 7)),
+            np.zeros(count),
+            np.array([p]),
+        )
+        scheme = Scheme(
+            h, self.theta, self.tolerance, self.on_position, self.projects, self.keeps_lasting, float(system.start.time)
+        )
+        kind, band = self.kind
+        done, ended, contacts, residual = run(
+            self._model, scheme, kind, band, self._keeps, state, snapshot.step, count, saved
+        )
+        why = "" if done == count else _why(ended, contacts, residual)
+        if done == 0:
+            return snapshot, {}, why
+        numbers = snapshot.step + 1 + np.arange(done)
+        samples: dict[str, Any] = {
+            "step": numbers,
+            "time": system.start.time + numbers * h,
+            "position": saved.position[:done],
+            "velocity": saved.velocity[:done],
+            "gap": saved.gap[:done],
+            "impulse": saved.impulse[:done],
+            "state": saved.state[:done],
+            "constraint_impulse": saved.constraint[:done],
+            "energy": saved.energy[:done],
+            "residual": saved.residual[:done],
+        }
+        if saved.rank[0] < p:
+            samples["findings"] = {
+                "constraint forces": f"{p} two-sided constraints have rank {saved.rank[0]}: the motion is unique, the "
+                f"constraint forces are not; the smallest ones are given"
+            }
+        used = state.counts[0]
+        after = replace(
+            snapshot,
+            step=int(numbers[-1]),
+            time=float(samples["time"][-1]),
+            position=state.q.copy(),
+            velocity=state.v.copy(),
+            contact=state.held[:used].copy(),
+            impulse=state.held_impulse[:used].copy(),
+            sums=state.sums.copy(),
+        )
+        return after, samples, why
+
+
+def _rough_solver(rough: bool, anything: Any) -> Any:
+    """The solver of contact problems with friction, compiled where there is friction only."""
+    from klapper.mechanics.kernels.signatures import Borrowed, Pointer
+    from klapper.schemes.form_kernels.rough_signature import SOLVE_ROUGH
+
+    if not rough:
+        return Borrowed(anything, SOLVE_ROUGH)
+    from klapper.schemes.form_kernels.rough import solve_rough
+
+    return Pointer(solve_rough, SOLVE_ROUGH)
+
+
+def _why(ended: int, contacts: int, residual: float) -> str:
+    """What is told of a step that the loop could not do."""
+    from klapper.counting import counted
+    from klapper.schemes.form_kernels.step import CONTRADICTION, NO_INVERSE, NO_JOINTS, NO_ROOM, NOT_FINITE, UNSOLVED
+
+    return {
+        UNSOLVED: f"the problem of {counted(contacts, 'contact')} was solved to {residual:.1e} only",
+        NOT_FINITE: "the motion left the range of numbers",
+        NO_INVERSE: "the matrix of the step has no factors without exchange of rows",
+        NO_JOINTS: "the constraints could not be told apart",
+        NO_ROOM: "more contacts are near than there is room for",
+        CONTRADICTION: "constraints contradict each other",
+    }[ended]

@@ -78,7 +78,7 @@ def linear_form(system: LinearSystem) -> CompiledForm:
         contact_width=contact_columns.shape[1],
         laws=_laws(tables, own),
         constant_friction=system.contacts.constant,
-        shares=system.contacts._coupling,
+        shares=system.contacts.coupling,
         compliance=system.compliance,
         straight=True,
         curvature=linear.curvature,

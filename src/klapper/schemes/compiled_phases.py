@@ -153,7 +153,8 @@ class CompiledPhase:
         self, t: float, q: np.ndarray, v: np.ndarray, until: float, size: float, tolerance: float, slip: float
     ) -> CompiledFlow | None:
         """The motion up to the first event, or for some steps; None if the general code has to take the step."""
-        from klapper.schemes.kernels.phase_run import ENDED, GENERAL, run_phase
+        from klapper.schemes.kernels.phase_parts import entries
+        from klapper.schemes.kernels.phase_run import ENDED, GENERAL
         from klapper.schemes.kernels.phase_search import SERIES
         from klapper.schemes.kernels.phase_steps import TABLEAU
 
@@ -165,7 +166,7 @@ class CompiledPhase:
         floats[ints[rows.SLIP_SPEED]] = slip
         which = np.zeros(len(self.meanings), dtype=np.bool_)
         given = np.array([t, until, size, tolerance])
-        outcome, count = run_phase(*self.form, ints, floats, TABLEAU, SERIES, y, pieces, given, which)
+        outcome, count = entries()[0](*self.form, ints, floats, TABLEAU, SERIES, y, pieces, given, which)
         if outcome == GENERAL or count == 0:
             return None
         events = np.unique(self.meanings[which], axis=0) if outcome == ENDED else self.meanings[:0]
@@ -222,10 +223,10 @@ class CompiledFlow:
 
     def _dense(self, times: np.ndarray) -> np.ndarray:
         if self._last is None or self._last[0] is not times:
-            from klapper.schemes.kernels.phase_run import states_at
+            from klapper.schemes.kernels.phase_parts import entries
 
             y = np.empty((len(times), self.phase.size))
-            states_at(np.ascontiguousarray(times, dtype=float), self._pieces, y)
+            entries()[1](np.ascontiguousarray(times, dtype=float), self._pieces, y)
             self._last = (times, y)
         return self._last[1]
 
@@ -234,12 +235,14 @@ class CompiledFlow:
         return y[:, : self.nq], y[:, self.nq : self.nq + self.nv]
 
     def reactions(self, times: np.ndarray) -> np.ndarray:
-        from klapper.schemes.kernels.phase_run import reactions_at
+        from klapper.schemes.kernels.phase_parts import entries_of_contacts
 
         forces = np.zeros((len(times), self.phase.equations.size))
         if forces.size:
             at = np.ascontiguousarray(times, dtype=float)
-            reactions_at(*self.phase.form, *self._packed, at, self._dense(times), self._pieces, forces)
+            entries_of_contacts()[0](
+                *self.phase.form, *self._packed, at, self._dense(times), self._pieces, forces
+            )
         return forces
 
     forces = reactions
@@ -250,11 +253,11 @@ class CompiledFlow:
 
     def held(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """States (k, nq), (k, nv) without drift, None if that is left to the general code."""
-        from klapper.schemes.kernels.phase_run import hold
+        from klapper.schemes.kernels.phase_parts import entries_of_contacts
 
         q, v = (part.copy() for part in self.states(times))
         at = np.ascontiguousarray(times, dtype=float)
-        return (q, v) if hold(*self.phase.form, *self._packed, at, q, v) else None
+        return (q, v) if entries_of_contacts()[1](*self.phase.form, *self._packed, at, q, v) else None
 
     @property
     def forces_at_end(self) -> np.ndarray:

@@ -86,7 +86,11 @@ class FormStretch:
         from klapper.schemes.form_kernels.model import ALL_LOADS, GIVEN, LESS_POTENTIAL, Functions, Model
 
         form, m = self.form, self.form.contacts
-        known = {kind: pointer(getattr(form, kind), kind) for kind in FUNCTION_TYPES if getattr(form, kind) is not None}
+        known = {
+            kind: pointer(getattr(form, kind), kind)
+            for kind in FUNCTION_TYPES
+            if getattr(form, kind) is not None
+        }
         anything = known["force"]
 
         def function(kind: str) -> Any:
@@ -95,7 +99,9 @@ class FormStretch:
         rough = m > 0 and form.tangential > 0
         shares = form.shares
         tangents = self._tangent_entries
-        rule = GIVEN if form.powers is not None else LESS_POTENTIAL if form.potential is not None else ALL_LOADS
+        rule = (
+            GIVEN if form.powers is not None else LESS_POTENTIAL if form.potential is not None else ALL_LOADS
+        )
         still = form.bring is None
         return Model(
             call=Functions(
@@ -127,7 +133,9 @@ class FormStretch:
             share_start=np.zeros(m + 1, np.int64) if shares is None else shares.indptr.astype(np.int64),
             share_of=np.zeros(0, np.int64) if shares is None else shares.indices.astype(np.int64),
             share=np.zeros(0) if shares is None else shares.data.astype(float),
-            compliance=np.zeros((0, 0)) if form.compliance is None else np.ascontiguousarray(form.compliance, dtype=float),
+            compliance=np.zeros((0, 0))
+            if form.compliance is None
+            else np.ascontiguousarray(form.compliance, dtype=float),
             joint_band=self._joint_band,
             positions=form.positions,
             velocities=form.velocities,
@@ -166,7 +174,9 @@ class FormStretch:
         """Whether responses of all contacts are made once."""
         form = self.form
         rows = form.contacts * (1 + form.tangential)
-        constant = form.straight and form.constant_mass and (form.constant_tangents or not self._model.has_tangents)
+        constant = (
+            form.straight and form.constant_mass and (form.constant_tangents or not self._model.has_tangents)
+        )
         constant = constant and (form.constraints == 0 or form.affine_constraints)
         return constant and rows > 0 and rows * max(rows, form.velocities) <= _MOST_KEPT
 
@@ -203,7 +213,13 @@ class FormStretch:
             np.array([p]),
         )
         scheme = Scheme(
-            h, self.theta, self.tolerance, self.on_position, self.projects, self.keeps_lasting, float(system.start.time)
+            h,
+            self.theta,
+            self.tolerance,
+            self.on_position,
+            self.projects,
+            self.keeps_lasting,
+            float(system.start.time),
         )
         kind, band = self.kind
         done, ended, contacts, residual = run(
@@ -259,7 +275,14 @@ def _rough_solver(rough: bool, anything: Any) -> Any:
 def _why(ended: int, contacts: int, residual: float) -> str:
     """What is told of a step that the loop could not do."""
     from klapper.counting import counted
-    from klapper.schemes.form_kernels.step import CONTRADICTION, NO_INVERSE, NO_JOINTS, NO_ROOM, NOT_FINITE, UNSOLVED
+    from klapper.schemes.form_kernels.step import (
+        CONTRADICTION,
+        NO_INVERSE,
+        NO_JOINTS,
+        NO_ROOM,
+        NOT_FINITE,
+        UNSOLVED,
+    )
 
     return {
         UNSOLVED: f"the problem of {counted(contacts, 'contact')} was solved to {residual:.1e} only",

@@ -152,9 +152,16 @@ class Moreau(AccurateSteps):
     def stretch(self, system: System) -> Stretch | None:
         if not self.compiled:
             return None
-        for option, general in (("accuracy", None), ("impact", None), ("selection", None), ("solver", "auto")):
+        for option, general in (
+            ("accuracy", None),
+            ("impact", None),
+            ("selection", None),
+            ("solver", "auto"),
+        ):
             if getattr(self, option) != general:
-                raise NotCompiled(f"steps with {option}={getattr(self, option)!r} are done by the general code")
+                raise NotCompiled(
+                    f"steps with {option}={getattr(self, option)!r} are done by the general code"
+                )
         from klapper.schemes.stretches import stretch_for
 
         return stretch_for(

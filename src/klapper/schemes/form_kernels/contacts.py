@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klapper.schemes.form_kernels.compiling import inner
 from klapper.schemes.base import TOUCHING
 from klapper.schemes.form_kernels.by_reference import ContactsType, constructor
+from klapper.schemes.form_kernels.compiling import inner
 from klapper.schemes.form_kernels.inverse import along
 from klapper.schemes.form_kernels.model import Model
 from klapper.schemes.lasting_contacts import APPROACH, NOISE
@@ -254,7 +254,9 @@ def laws(model: Model, v: np.ndarray, count: int, contacts: Contacts) -> bool:
         if model.coupled and not rough:
             i = contacts.number[c]
             for k in range(model.share_start[i], model.share_start[i + 1]):
-                rough = rough or (model.share[k] > 0.0 and among(model.share_of[k], contacts.number[:count]) >= 0)
+                rough = rough or (
+                    model.share[k] > 0.0 and among(model.share_of[k], contacts.number[:count]) >= 0
+                )
     size = 0
     for c in range(count):
         for a in range(3):

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from klapper.schemes.form_kernels.compiling import inner
 from klapper.contact_states import IMPACT, OPEN, SLIP, STICK
+from klapper.schemes.form_kernels.compiling import inner
 from klapper.schemes.form_kernels.contacts import Contacts, among, difference_step, moved
 from klapper.schemes.form_kernels.inverse import along, along_sizes, multiply, quadratic
 from klapper.schemes.form_kernels.joints import Joints
@@ -93,7 +93,9 @@ def book(
         if model.by_velocity:
             multiply(model.tangent_row, model.tangent_column, room.by_velocity, jump, h * theta, applied)
         if model.by_position:
-            multiply(model.tangent_row, model.tangent_column, room.by_position, jump, (h * theta) ** 2, applied)
+            multiply(
+                model.tangent_row, model.tangent_column, room.by_position, jump, (h * theta) ** 2, applied
+            )
     work = 0.0
     for i in range(n):
         work += middle[i] * applied[i]

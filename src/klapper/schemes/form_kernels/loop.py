@@ -97,7 +97,9 @@ def run(
         given.has_damping,
         given.power_rule,
     )
-    state = state_by_reference(begin.q, begin.v, begin.held, begin.held_impulse, begin.counts, begin.sums, begin.stored)
+    state = state_by_reference(
+        begin.q, begin.v, begin.held, begin.held_impulse, begin.counts, begin.sums, begin.stored
+    )
     room, contacts = new_room(model), new_contacts(model.room, model.width, model.tangential)
     inverse, joints = new_inverse(kind, band, model.velocities), new_joints(model, kind)
     if scheme.projects:
@@ -119,7 +121,9 @@ def run(
         if ended != DONE:
             return k, ended, used, residual
         if k == 0 and keeps:
-            kept = _constant_responses(model, inverse, joints, contacts, room, every, t + (1 - scheme.theta) * h)
+            kept = _constant_responses(
+                model, inverse, joints, contacts, room, every, t + (1 - scheme.theta) * h
+            )
         for i in range(model.positions):
             saved.position[k, i] = state.q[i]
         for i in range(model.velocities):

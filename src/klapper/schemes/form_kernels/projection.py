@@ -88,9 +88,7 @@ def _corrected(
     q, n, count = room.q_after, model.velocities, closed.size
     model.call.mass(model.index, model.data, q, room.mass_after)
     none, nowhere = np.empty(0), np.empty(0, np.int64)
-    assemble(
-        inverse, room.mass_after, model.mass_row, model.mass_column, none, none, nowhere, nowhere, 0.0
-    )
+    assemble(inverse, room.mass_after, model.mass_row, model.mass_column, none, none, nowhere, nowhere, 0.0)
     if not factorise(inverse):
         return False
     move = np.zeros(n)

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klapper.schemes.form_kernels.compiling import inner
 from klapper.schemes.form_kernels.by_reference import (
     InverseType,
     JointsType,
@@ -15,6 +14,7 @@ from klapper.schemes.form_kernels.by_reference import (
     StateType,
     constructor,
 )
+from klapper.schemes.form_kernels.compiling import inner
 from klapper.schemes.form_kernels.contacts import Contacts, new_contacts
 from klapper.schemes.form_kernels.inverse import BAND, DENSE, DIAGONAL, Inverse
 from klapper.schemes.form_kernels.joints import Joints

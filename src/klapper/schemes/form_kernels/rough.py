@@ -9,11 +9,11 @@ import math
 
 import numpy as np
 
-from klapper.schemes.form_kernels.compiling import inner, outer
 from klapper.complementarity.kernels.alart_curnier import alart_curnier
 from klapper.complementarity.kernels.contact_blocks import ContactBlocks, columns_from_dense, local_data
 from klapper.complementarity.kernels.contact_local import solve_contact
 from klapper.complementarity.kernels.contact_sweep import gauss_seidel, refresh, residual
+from klapper.schemes.form_kernels.compiling import inner, outer
 
 _FINE = 0.5e-13  # residual that is aimed at
 _QUICK_SWEEPS = 60

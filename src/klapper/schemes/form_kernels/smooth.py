@@ -79,9 +79,7 @@ def solve_smooth(matrix: np.ndarray, offset: np.ndarray, x: np.ndarray) -> float
         wrong, last, residual = 0, -1, 0.0
         for i in range(n):
             loaded = x[i] != 0.0
-            if loaded and x[i] < 0.0:
-                wrong, last = wrong + 1, i
-            elif not loaded and y[i] < -_ROUND_OFF * terms[i]:
+            if (loaded and x[i] < 0.0) or (not loaded and y[i] < -_ROUND_OFF * terms[i]):
                 wrong, last = wrong + 1, i
             elif terms[i] > 0.0:
                 residual = max(residual, (abs(y[i]) if loaded else max(-y[i], 0.0)) / terms[i])

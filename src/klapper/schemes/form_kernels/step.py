@@ -18,7 +18,15 @@ from klapper.schemes.form_kernels.contacts import (
     moved,
     near_contacts,
 )
-from klapper.schemes.form_kernels.inverse import Inverse, along, along_sizes, assemble, factorise, multiply, solve
+from klapper.schemes.form_kernels.inverse import (
+    Inverse,
+    along,
+    along_sizes,
+    assemble,
+    factorise,
+    multiply,
+    solve,
+)
 from klapper.schemes.form_kernels.joints import Joints, contradicts, impulses, prepare, push, violations
 from klapper.schemes.form_kernels.ledger import book, contact_states
 from klapper.schemes.form_kernels.model import Model, Scheme
@@ -26,7 +34,16 @@ from klapper.schemes.form_kernels.projection import project
 from klapper.schemes.form_kernels.room import Kept, Room, State
 from klapper.schemes.form_kernels.smooth import solve_smooth
 
-DONE, UNSOLVED, NOT_FINITE, NO_INVERSE, NO_JOINTS, NO_ROOM, CONTRADICTION, REDUNDANT_RANK = 0, 1, 2, 3, 4, 5, 6, 7
+DONE, UNSOLVED, NOT_FINITE, NO_INVERSE, NO_JOINTS, NO_ROOM, CONTRADICTION, REDUNDANT_RANK = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+)
 _DIFFERENCE = 6.0e-6
 _ROUND_OFF = 1e-12  # of the terms of a velocity: what is left of it where contacts hold it
 _COARSEST = 1e-6  # residual beyond which an unsolvable problem may pass for solved by enormous impulses
@@ -157,7 +174,11 @@ def _matrices(
         room.numbers[0] = skew
         if not factorise(inverse):
             return -1.0
-    if model.constraints > 0 and (new or not model.constant_joints) and not prepare(joints, inverse, room.numbers[0]):
+    if (
+        model.constraints > 0
+        and (new or not model.constant_joints)
+        and not prepare(joints, inverse, room.numbers[0])
+    ):
         return -2.0
     return room.numbers[0]
 
@@ -189,9 +210,7 @@ def _difference_tangents(model: Model, t: float, q: np.ndarray, v: np.ndarray, r
 
 
 @inner
-def _given(
-    model: Model, joints: Joints, room: Room, theta: float, t: float, h: float, v: np.ndarray
-) -> None:
+def _given(model: Model, joints: Joints, room: Room, theta: float, t: float, h: float, v: np.ndarray) -> None:
     """What is added to J_Bᵀ v⁺ in J_Bᵀ v_θ + a_B = 0; a jump of v that contradicts them is noted in ``numbers[1]``."""
     p = model.constraints
     curvature = room.joint_one

@@ -5,13 +5,16 @@ Addresses are whole numbers, which cost nothing to hand over; within compiled co
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numba import boolean, float64, int64, njit, types
 from numba.core import cgutils
+from numba.core.errors import NumbaExperimentalFeatureWarning
 from numba.extending import intrinsic
 
 from klapper.mechanics.kernels.signatures import FUNCTION_TYPES, Pointer
@@ -103,8 +106,45 @@ def parts_of(at: np.ndarray) -> Any:
 
 
 @cache
+def entries() -> tuple[Callable[..., Any], ...]:
+    """``run_phase`` and ``states_at``, compiled."""
+    from klapper.schemes.kernels.phase_run import run_phase, states_at
+
+    packed = (_INTS, _FLOATS, _INTS, _INTS, _FLOATS)
+    with _quietly():
+        run_phase.compile((*packed, _FLOATS, _FLOATS, _FLOATS, _TABLE, _FLOATS, _FLAGS))
+        states_at.compile((_FLOATS, _TABLE, _TABLE))
+    return run_phase, states_at
+
+
+@cache
+def entries_of_contacts() -> tuple[Callable[..., Any], ...]:
+    """``reactions_at`` and ``hold``, compiled: only phases in which something is held need them."""
+    from klapper.schemes.kernels.phase_run import hold, reactions_at
+
+    packed = (_INTS, _FLOATS, _INTS, _INTS, _FLOATS)
+    with _quietly():
+        reactions_at.compile((*packed, _FLOATS, _TABLE, _TABLE, _TABLE))
+        hold.compile((*packed, _FLOATS, _TABLE, _TABLE))
+    return reactions_at, hold
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Without numba's warning that functions by their address are new to it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
+        yield
+
+
+@cache
 def parts(free: bool) -> tuple[Pointer, ...]:
     """The parts for phases in which something is held or slides, or for free motion."""
+    with _quietly():
+        return _parts(free)
+
+
+def _parts(free: bool) -> tuple[Pointer, ...]:
     from klapper.schemes.kernels import phase_free, phase_rows, phase_search, phase_steps
 
     return (

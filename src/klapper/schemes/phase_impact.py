@@ -59,11 +59,15 @@ def newton_impact(
     system, v = touching.system, touching.v
     part = np.flatnonzero(~touching.laws.normal | (touching.approach <= touching.quiet))
     contact = touching.contact[part]
-    directions = system.directions(touching.t, touching.q, contact)
-    laws = system.contacts.laws(contact, touching.speed[part])
+    directions = touching.directions_of(part)
+    laws = (
+        touching.laws
+        if len(part) == len(touching.contact)
+        else system.contacts.laws(contact, touching.speed[part])
+    )
     if push > 0.0:
         laws = replace(laws, restitution=np.zeros(len(contact)))
-    bilateral, bilateral_rate = system.constraint_directions(touching.t, touching.q)
+    bilateral, bilateral_rate = touching.bilateral
     held = Held(touching.inverse, bilateral, system.constraints)
     constraint = held.impulses(held.direction.T @ v + bilateral_rate) if system.constraints else np.zeros(0)
     free = v + held.push(constraint) if system.constraints else v
@@ -137,7 +141,7 @@ def _of_few(rows: ContactRows, laws: ContactLaws, inverse: Inverse, wanted: np.n
 def law_impact(law: Any, touching: Touching) -> Impact:
     """An impact law of :mod:`klapper.mechanics.impact`."""
     system = touching.system
-    bilateral = system.constraint_directions(touching.t, touching.q)
+    bilateral = touching.bilateral
     jump = resolve_jump(
         law,
         system,
@@ -159,12 +163,12 @@ def two_sided_impact(touching: Touching) -> Impact:
     system, v = touching.system, touching.v
     part = np.flatnonzero(touching.laws.normal)
     contact = touching.contact[part]
-    directions = system.directions(touching.t, touching.q, contact)
-    bilateral, bilateral_rate = system.constraint_directions(touching.t, touching.q)
-    columns = np.hstack([touching.normal[:, part], np.asarray(dense(bilateral))])
+    directions = touching.directions_of(part)
+    bilateral, bilateral_rate = touching.bilateral
+    columns = np.hstack([touching.normal[:, part], bilateral])
     rates = np.concatenate([directions.normal_rate, bilateral_rate])
     names = tuple(system.contacts.name(int(i)) for i in contact) + system.constraints
-    held = Held(Inverse(system.mass(touching.q)), columns, names)
+    held = Held(touching.inverse, columns, names)
     impulses = held.impulses(columns.T @ v + rates)
     full = np.zeros((len(contact), 1 + touching.d))
     full[:, 0] = impulses[: len(contact)]
@@ -181,8 +185,8 @@ def _booked(
     residual: float,
 ) -> Impact:
     system = touching.system
-    directions = system.directions(touching.t, touching.q, contact)
-    bilateral, bilateral_rate = system.constraint_directions(touching.t, touching.q)
+    directions = touching.directions_of(np.searchsorted(touching.contact, contact))
+    bilateral, bilateral_rate = touching.bilateral
     middle = 0.5 * (touching.v + after)
     normal, tangential = impulse[:, 0], impulse[:, 1:].ravel()
     joints = -float(constraint @ (bilateral.T @ middle + bilateral_rate)) if len(constraint) else 0.0

@@ -118,7 +118,8 @@ class PhaseStep:
 
     def _touching(self) -> Touching:
         still = _STILL * self.scheme.slip_speed
-        return Touching(self.system, self.t, self.q, self.v, touch=self._touch, still=still)
+        inverse = self.scheme.inverse(self.system, self.work)
+        return Touching(self.system, self.t, self.q, self.v, touch=self._touch, still=still, inverse=inverse)
 
     @property
     def _touch(self) -> float:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from klapper.schemes.first_crossing import Crossing, first_crossing
+from klapper.schemes.linear_flow import LinearFlow
 from klapper.schemes.phase_equations import PhaseEquations
 from klapper.schemes.phase_flow import Flow
 from klapper.schemes.phase_modes import RELEASE, SLIDING, SLIP_BEGINS, STARTING, STOP, TOUCH, TURN
@@ -21,6 +22,7 @@ from klapper.schemes.phase_modes import RELEASE, SLIDING, SLIP_BEGINS, STARTING,
 LOOKS = 32
 """Intervals of a step at whose ends it is asked which contacts are near, where a system searches for them."""
 
+_OSCILLATIONS = 8  # half ones in a flow from which on all pieces are looked at by products of matrices
 _FORCE_NOISE = 1e-9  # of the forces that balance at a contact
 _ROUND_OFF = 64.0 * float(np.finfo(float).eps)
 
@@ -133,9 +135,7 @@ class PhaseWatch:
         """Time [s] of the first event and its (e, 2) kinds and contacts, or None."""
         if len(self.noise) == 0:
             return None
-        found: Crossing | None = first_crossing(
-            self.functions, self.flow.start, self.flow.end, self.noise, pieces=self.flow.pieces
-        )
+        found = self._crossing()
         time, which = (self.flow.end, np.zeros(0, int)) if found is None else (found.time, found.which)
         if found is not None and time == self.flow.start:
             time, which = self._after_short_rise(which, self.flow.end)
@@ -147,6 +147,48 @@ class PhaseWatch:
         if which.size == 0:
             return None
         return time, self._stops_or_turns(time, np.unique(self.meanings[which], axis=0))
+
+    def _crossing(self) -> Crossing | None:
+        """The first crossing; of a motion over many oscillations only where products of matrices leave a doubt."""
+        flow = self.flow
+        if not isinstance(flow, LinearFlow) or flow.pieces < _OSCILLATIONS or self.equations.d > 1:
+            return first_crossing(self.functions, flow.start, flow.end, self.noise, pieces=flow.pieces)
+        rows, offset = self._linear_functions(flow)
+        after = flow.start
+        while (doubtful := flow.first_doubtful(rows, offset, after)) is not None:
+            begin, end = doubtful
+            found = first_crossing(self.functions, begin, end, self.noise)
+            if (
+                found is not None and found.time == begin > flow.start
+            ):  # it may have begun in the piece before
+                before = max(flow.start, begin - (end - begin))
+                found = first_crossing(self.functions, before, end, self.noise, pieces=2)
+            if found is not None:
+                return found
+            after = end
+            if end >= flow.end:
+                break
+        return None
+
+    def _linear_functions(self, flow: LinearFlow) -> tuple[np.ndarray, np.ndarray]:
+        """Rows (f, N) and offsets (f,) that give all event functions from the extended state of a linear motion."""
+        equations = self.equations
+        rows, offset = [flow.gap_rows(self.watched)], [self.depth]
+        of_forces, given = flow.force_rows()
+        m = len(equations.normal)
+        rows.append(of_forces[:m])
+        offset.append(given[:m])
+        for patch in equations.sticking:
+            at = equations.patch_rows[patch, 0]
+            limit = equations.at_rest[patch] @ of_forces[:m]
+            given_limit = equations.limit[patch] + equations.at_rest[patch] @ given[:m]
+            rows += [(limit - of_forces[at])[None], (limit + of_forces[at])[None]]
+            offset += [[given_limit - given[at]], [given_limit + given[at]]]
+        slips = flow.slip_rows()
+        for patch in equations.sliding:
+            rows.append(equations.sense[patch, 0] * slips[patch : patch + 1])
+            offset.append([0.0])
+        return np.concatenate(rows), np.concatenate(offset)
 
     def _unnoticed(self, time: float) -> np.ndarray:
         """Gaps that have fallen below zero before ``time`` by less than their noise: flights that ended."""

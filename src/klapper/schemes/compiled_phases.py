@@ -63,6 +63,9 @@ _KNOWN: WeakKeyDictionary[Any, CompiledSystem | None] = WeakKeyDictionary()
 
 def compiled_system(system: System) -> CompiledSystem | None:
     """The system for compiled phases, if it has a form that they can take."""
+    known = getattr(system, "compiled", None)
+    if isinstance(known, CompiledSystem):
+        return known
     if system not in _KNOWN:
         _KNOWN[system] = _compiled(system)
     return _KNOWN[system]

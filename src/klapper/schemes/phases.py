@@ -26,6 +26,7 @@ from klapper.schemes.phase_flow import Flow
 from klapper.schemes.phase_impact import Impact, law_impact, newton_impact
 from klapper.schemes.phase_modes import Modes, PhaseMemory
 from klapper.schemes.phase_step import BareStep, PhaseStep
+from klapper.schemes.quick_system import quick_system
 from klapper.schemes.touching import Touching
 from klapper.schemes.work import Work
 
@@ -123,14 +124,16 @@ class Phased(Scheme):
     def step(
         self, system: System, snapshot: Snapshot, until: float = np.inf, work: Work | None = None
     ) -> Step:
-        return PhaseStep(self, system, snapshot, until, work or Work()).done()
+        work = work or Work()
+        return PhaseStep(self, quick_system(system, work), snapshot, until, work).done()
 
     def bare_step(
         self, system: System, snapshot: Snapshot, until: float = np.inf, work: Work | None = None
     ) -> Step:
         """The same motion without books: impulses of smooth motion and works are 0. Their quadrature may take longer
         than the motion."""
-        return BareStep(self, system, snapshot, until, work or Work()).done()
+        work = work or Work()
+        return BareStep(self, quick_system(system, work), snapshot, until, work).done()
 
     def flow(
         self,

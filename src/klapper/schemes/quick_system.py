@@ -16,6 +16,9 @@ from klapper.schemes.compiled_phases import CompiledSystem, compiled_system
 from klapper.schemes.work import Work
 
 
+_COMPILED: set[str] = set()  # questions that were asked already
+
+
 class QuickSystem(System):
     """What ``system`` answers, from its form; everything else is asked of the system itself."""
 
@@ -43,12 +46,13 @@ class QuickSystem(System):
 
     def _asked(self, name: str, *arguments: Any) -> None:
         function = getattr(self._ask, "ask_" + name)
-        if not function.signatures:  # numba says that functions by their address are new to it
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                function(*self._form, *arguments)
-        else:
+        if name in _COMPILED:
             function(*self._form, *arguments)
+            return
+        with warnings.catch_warnings():  # numba says that functions by their address are new to it
+            warnings.simplefilter("ignore")
+            function(*self._form, *arguments)
+        _COMPILED.add(name)
 
     def mass(self, q: np.ndarray) -> Matrix:
         return self._mass_at(q) if self._mass is None else self._mass

@@ -123,6 +123,7 @@ def run_phase(
                 break
             found = event_in(form, ints, floats, functions, piece, tables, noise, state, which, at)
             if found != EVENT:
+                found = SPECIAL if sharp else found  # a shorter step does not show the event that is there
                 break
             time = at[0]
             if sharp or time >= t + piece[1] or time <= t + _ROUND_OFF * abs(t):

@@ -294,7 +294,7 @@ class LinearFlow:
     ) -> tuple[float, float] | None:
         """The first interval [s] of half an oscillation, from ``after`` on, in which a function may come near zero."""
         pieces = self._phase.oscillations
-        done = int(round((after - self.start) / pieces.length))
+        done = round((after - self.start) / pieces.length)
         count = int(np.ceil((self.end - self.start) / pieces.length)) - done
         if count <= 0:
             return None

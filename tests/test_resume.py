@@ -129,7 +129,7 @@ CASES = {
     "adaptive layers": adaptive_layers,
     "modal": modal,
 }
-COMPILED = ("chain", "layers", "modal")
+COMPILED = ("chain", "pendulum", "layers", "modal")
 
 
 def run_case(name: str, folder: str | None = None, *, share: float = 1.0) -> Run:

@@ -17,8 +17,6 @@ import numpy as np
 
 from klapper.conservation import conservation
 from klapper.mechanics.contacts import unused_restitution
-from klapper.mechanics.determinacy import force_determinacy
-from klapper.mechanics.force_audit import forces_by_state, summary
 from klapper.mechanics.momenta import has_momenta
 from klapper.mechanics.system import System
 from klapper.results import Run
@@ -32,6 +30,7 @@ NOTICED = 0.01
 motion; errors of forces and of times of impact are then larger than those of the gap."""
 ACCEPTED = 1e-9
 """Penetration [m] that is never told in words, as it is accepted at the start of a model."""
+_LOOKS = 500  # at directions, over a run: enough for motion to and fro, and a moment of work
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +49,7 @@ class Audit:
 def audit(run: Run, system: System, scheme: Scheme) -> Audit:
     """Judge a ``run`` of ``system`` by ``scheme``."""
     ledger = run.ledger
-    missing, closed = float(np.abs(ledger.residual).max()), ledger.closes(TRUSTED)
+    missing, closed = ledger.closing_error, ledger.closes(TRUSTED)
     findings: dict[str, Any] = {
         "ledger residual": missing,
         "ledger": ledger.closing,
@@ -97,7 +96,7 @@ def _penetration(run: Run, system: System, scheme: Scheme) -> dict[str, Any]:
     candidate = np.flatnonzero(depth > ACCEPTED)
     share, worst = NOTICED, None
     for i in candidate:
-        motion = _motion_along(run, system, int(i), int(np.nanargmin(law[:, i])))
+        motion = _motion_along(run, system, int(i), float(depth[i]))
         if depth[i] > share * motion:
             share, worst = depth[i] / motion if motion > 0.0 else np.inf, (int(i), motion)
     if worst is None:
@@ -118,22 +117,31 @@ def _overlap(name: str, depth: float, motion: float, of: str, scheme: Scheme) ->
     return {"penetration": f"contact '{name}' overlaps by {depth:.3g} m, {share}; {advice}"}
 
 
-def _motion_along(run: Run, system: System, contact: int, sample: int) -> float:
-    """Range [m] of a gap, or of the motion of the coordinates along its direction where that is larger.
+def _motion_along(run: Run, system: System, contact: int, depth: float) -> float:
+    """Range [m] of a gap; of a contact that never opens by more than it overlaps, that of the motion along it.
 
-    A contact that never opens has a gap whose range is rounding; then the motion that it allows tells what is small.
+    Then the range of the gap is its error, and the ranges of ∫ n_i v_i dt tell what is small: how far each velocity
+    moves it along its normal n. The way of a rotation that goes on follows its arm, which turns, too.
     """
     samples = run.samples
     gap = samples.gap[:, contact]
-    way = samples.position
-    if way.shape[1] != samples.velocity.shape[1]:  # quaternions: the way of each velocity instead
-        middle = 0.5 * (samples.velocity[1:] + samples.velocity[:-1]) * np.diff(samples.time)[:, None]
-        way = np.vstack([np.zeros(middle.shape[1]), np.cumsum(middle, axis=0)])
-    directions = system.directions(
-        float(samples.time[sample]), samples.position[sample], np.array([contact], dtype=np.int64)
+    opened = float(np.nanmax(gap) - np.nanmin(gap))
+    if np.nanmax(gap) > depth:
+        return opened
+    looks = np.unique(np.linspace(0, len(samples) - 1, _LOOKS).astype(int))
+    middle = 0.5 * (samples.velocity[1:] + samples.velocity[:-1]) * np.diff(samples.time)[:, None]
+    way = np.vstack([np.zeros(middle.shape[1]), np.cumsum(middle, axis=0)])[looks]
+    number = np.array([contact], dtype=np.int64)
+    normals = np.array(
+        [
+            np.asarray(
+                system.directions(float(samples.time[k]), samples.position[k], number).normal @ np.ones(1)
+            ).ravel()
+            for k in looks
+        ]
     )
-    along = abs(directions.normal).T @ np.ptp(way, axis=0)
-    return float(max(np.nanmax(gap) - np.nanmin(gap), float(np.asarray(along).ravel()[0])))
+    along = np.cumsum(0.5 * (normals[1:] + normals[:-1]) * np.diff(way, axis=0), axis=0)
+    return max(opened, float(np.ptp(along, axis=0).max(initial=0.0)))
 
 
 def _deformation(run: Run, system: System) -> np.ndarray:
@@ -163,6 +171,9 @@ def _unused_restitution(system: System, scheme: Scheme) -> dict[str, Any]:
 
 def _open_forces(run: Run, system: System, scheme: Scheme) -> dict[str, Any]:
     """Whether forces of contacts and constraints are determined, in words."""
+    from klapper.mechanics.determinacy import force_determinacy
+    from klapper.mechanics.force_audit import forces_by_state, summary
+
     samples, layout = run.samples, run.layout
     if not (layout.contacts or layout.constraints):
         return {}

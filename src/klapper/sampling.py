@@ -163,11 +163,17 @@ class Sampler:
         """A share of the ranges so far (n,), with a floor for what is at rest and for round-off."""
         least, largest = self.tally.least[self._watched], self.tally.largest[self._watched]
         span, scales = largest - least, np.zeros(len(self._watched))
+        place = max(
+            np.abs(least[self._kinds[0]]).max(initial=0.0), np.abs(largest[self._kinds[0]]).max(initial=0.0)
+        )
+        part = (self._motion.end - self._motion.start) / self._motion.pieces
         for kind, noise, factor in zip(
             self._kinds, (_ROUND_OFF, _ROUND_OFF, _FORCE_NOISE), (1.0, 1.0, of_forces), strict=True
         ):
             floor = _SMALL * span[kind].max(initial=0.0)
             size = max(np.abs(least[kind]).max(initial=0.0), np.abs(largest[kind]).max(initial=0.0))
+            if kind is self._kinds[1]:  # velocities of what rests are the round-off of positions by a time
+                size = max(size, place / part)
             scales[kind] = np.maximum(factor * share * np.maximum(span[kind], floor), noise * size)
         return np.maximum(scales, np.finfo(float).tiny)
 

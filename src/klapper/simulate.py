@@ -239,7 +239,8 @@ class _Loop:
         self.every = self._thinning() if every is None else int(every)
         self.dense = every is None and getattr(scheme, "sample", None) is None
         self.most = int(np.clip(_MEMORY / self._sample_bytes, 1000, _MOST_SAMPLES))
-        self.saved, self.sampler = 1, Sampler(system, self.layout)
+        self.saved = self.counted = 1  # samples, or all that may be; now and at the last sample
+        self.sampler = Sampler(system, self.layout)
         self.tallied = self.sampler.tally.written()  # at the last sample
         self.snapshot = scheme.init(system)
         self.sampled = self.snapshot  # at the last sample: what a run that is interrupted goes on from
@@ -250,7 +251,7 @@ class _Loop:
         self.seconds = 0.0  # of work before this session
         self.not_compiled = ""  # why the steps are not compiled, in words
         self.no_picture = ""  # why there is none, in words
-        self.fallbacks = 0
+        self.fallbacks, self.fallback = 0, ""  # steps by the general code, and why the first of them was
         self.worst_residual = 0.0
         self.work = Work()
         self.effort = Effort()
@@ -284,7 +285,8 @@ class _Loop:
         self.stretches, self.unsaved = [samples], 1
         self.snapshot = self.sampled = Snapshot.read(stored)
         self.findings = Findings.read(stored["findings"])
-        self.saved, self.tallied = len(samples), np.asarray(stored["over_time"])
+        self.saved = self.counted = int(stored["samples"])
+        self.tallied = np.asarray(stored["over_time"])
         self.sampler.tally.read(self.tallied)
         self.seconds = float(stored["seconds"])
         self.fallbacks = int(stored["fallbacks"])
@@ -346,7 +348,9 @@ class _Loop:
             return self.scheme.stretch(self.system)
         except NotCompiled as reason:
             if getattr(self.scheme, "compiled", True) == "require":
-                raise InvalidModel(f"compiled='require', but '{self.system.name}' is not compiled: {reason}.") from None
+                raise InvalidModel(
+                    f"compiled='require', but '{self.system.name}' is not compiled: {reason}."
+                ) from None
             self.not_compiled = str(reason)
             return None
 
@@ -361,7 +365,7 @@ class _Loop:
             self._general(self._cut(64))
             return
         cut = self._cut(self._compiled_cut())
-        while self.snapshot.step < cut:
+        while self.snapshot.step < cut and not self._finished():
             count, before = cut - self.snapshot.step, self.snapshot.step
             run = self._stretched if self.every == 1 else self._merged
             after, samples, why = run(stretch, count)
@@ -373,6 +377,7 @@ class _Loop:
                 step = self.snapshot.step
                 self._general(min(step - step % self.every + self.every, cut))
                 self.fallbacks += self.snapshot.step - step
+                self.fallback = self.fallback or why
 
     def _stretched(self, stretch: Stretch, count: int) -> tuple[Snapshot, Samples | None, str]:
         """Up to ``count`` compiled steps, each with its sample."""
@@ -404,9 +409,10 @@ class _Loop:
     def _compiled(self, stretch: Stretch, count: int) -> tuple[Snapshot, Samples | None, str, Any]:
         """What a compiled loop did in up to ``count`` steps, and the iterations it tells of, if any."""
         with self.effort.timed("compiled loop"):
-            after, arrays, why = stretch.run(self.snapshot, count, 1)
+            after, arrays, why = stretch.run(self.snapshot, count, 1, self.until)
         told = arrays.pop("iterations", None) if arrays else None
-        self.findings.take(arrays.pop("findings", {}) if arrays else {})
+        findings: Any = arrays.pop("findings", {}) if arrays else {}
+        self.findings.take(findings)
         return after, _as_samples(arrays) if arrays else None, why, told
 
     def _note_iterations(self, told: Any, steps: Samples, ends: np.ndarray) -> None:
@@ -436,9 +442,9 @@ class _Loop:
                 step = self.scheme.step(self.system, before, self.until, self.work)
                 self.snapshot = step.after
                 self.findings.take(step.notes)
-                inner = self._look(before, step)
+                inner = self._look(before, step, alone=gathered.last is None)
                 gathered.add(step if inner is None else _rest(step, inner), self.work.iterations)
-                if self._due(cut):
+                if inner is not None or self._due(cut):
                     sample = self._sample(gathered)
                     collected.append(
                         sample if inner is None else Samples.concatenate([inner.samples, sample])
@@ -446,7 +452,7 @@ class _Loop:
                     if gathered.iterations is not None:
                         self.iterations.take(*gathered.iterations)
                     self.sampled, self.tallied = self.snapshot, self.sampler.tally.written()
-                    self.saved += len(collected[-1])
+                    self.saved = self.counted = self.saved + len(collected[-1])
                     gathered = _Gathered(self.layout, self.listed)
         finally:
             if collected:
@@ -458,7 +464,7 @@ class _Loop:
         if self._finished() or now.step == cut:
             return True
         if self._crowded:
-            return now.time - self.sampled.time >= (self.until - self.system.start.time) / self.most
+            return now.time - self.sampled.time >= self._apart
         return now.step % self.every == 0
 
     @property
@@ -466,26 +472,37 @@ class _Loop:
         """Whether there are as many samples as a motion that is sampled inside its steps may have."""
         return self.dense and self.saved >= self.most and not self.sampler.tally.empty
 
-    def _look(self, before: Snapshot, step: Step) -> _Inner | None:
-        """Look into a step for the statistics; samples inside it, if they are due."""
+    @property
+    def _apart(self) -> float:
+        """Time [s] between the samples of a crowded run, so that it has at most twice as many as it may have."""
+        return (self.until - self.system.start.time) / self.most
+
+    def _look(self, before: Snapshot, step: Step, *, alone: bool) -> _Inner | None:
+        """Look into a step for the statistics; samples inside it, if they are due.
+
+        ``alone``  whether the state before was saved, so that samples inside hold nothing of earlier steps
+        """
         if step.motion is None:
             if self.every > 1 and step.after.time > before.time:
                 self.sampler.step(before, step)
             return None
         times = self.sampler.look(step.motion, step.contact if self.listed else step.contact[:0])
-        if not self.dense or len(times) == 0 or self._crowded:
+        if not self.dense or len(times) == 0:
             return None
-        if self.saved + len(times) >= self.most:
-            apart = (self.until - self.system.start.time) / self.most
+        if self.saved + len(times) < self.most:
+            return self._inner(step, times)
+        if self.saved < self.most:
             self.findings.take(
                 {
-                    "samples": f"{self.most} samples were reached at {before.time:.6g} s; later ones are {apart:.3g} s "
-                    f"apart or more and do not resolve the motion. run.over_time does; sample= sets samples by hand"
+                    "samples": f"{self.most} samples were reached at {before.time:.6g} s; later ones are "
+                    f"{self._apart:.3g} s apart or more and do not resolve the motion. run.over_time does; sample= "
+                    f"sets samples by hand"
                 }
             )
             self.saved = self.most
-            return None
-        return self._inner(step, times)
+        apart = self._apart
+        times = np.arange(before.time + apart, step.after.time - 0.5 * apart, apart)
+        return self._inner(step, times) if alone and len(times) else None
 
     def _inner(self, step: Step, times: np.ndarray) -> _Inner:
         """Samples at times (k,) inside a step."""
@@ -579,6 +596,7 @@ class _Loop:
                     **s.written(),
                     "findings": self.findings.written(),
                     "over_time": self.tallied,
+                    "samples": self.counted,
                     "seconds": self._seconds,
                     "fallbacks": self.fallbacks,
                     "worst_residual": self.worst_residual,
@@ -630,7 +648,8 @@ class _Loop:
         seconds = self._seconds
         samples, about = Samples.concatenate(self.stretches), self.about()
         with self.effort.timed("judging"):
-            judged = audit(Run(self.layout, samples, about), self.system, self.scheme)
+            run = Run(self.layout, samples, {"settings": about["settings"]})
+            judged = audit(run, self.system, self.scheme)
         if judged.failure and status == "complete":
             status, message = "failed", judged.failure
         about |= {
@@ -642,7 +661,11 @@ class _Loop:
                 "path": "general" if stretch is None else "compiled",
                 **({"not compiled": self.not_compiled} if self.not_compiled else {}),
                 "contact residual": self.worst_residual,
-                **({"steps by the general path": self.fallbacks} if self.fallbacks else {}),
+                **(
+                    {"steps by the general path": self.fallbacks, "because": self.fallback}
+                    if self.fallbacks
+                    else {}
+                ),
                 **judged.findings,
                 **dict(self.findings),
                 **({"picture": self.no_picture} if self.no_picture else {}),
@@ -659,7 +682,7 @@ class _Loop:
         told = self.iterations.told(len(samples))
         if told is not None:
             about["iterations"] = told.plain()
-        return Run(self.layout, samples, about)
+        return run.told(about)
 
 
 class _Inner(NamedTuple):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from klapper.complementarity import LinearComplementarity, solve, uniqueness
-from klapper.complementarity.uniqueness import _is_monotone
+from klapper.complementarity.unique import _is_monotone
 
 UNITS = 10.0 ** np.linspace(-4.0, 4.0, 30)
 

@@ -4,10 +4,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
-from threading import Timer
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -27,6 +25,7 @@ from klapper.cli.record import (
     write_text,
 )
 from klapper.cli.view import export
+from klapper.compiling import compilation_told
 from klapper.counting import counted
 from klapper.gallery import examples, find
 from klapper.report.record import read
@@ -144,7 +143,7 @@ def run(
         require_writable(out, json)
         start = perf_counter()
         quiet = redirect_stdout(sys.stderr) if json == "-" else nullcontext()
-        with _word_of_patience(), quiet, interrupted_runs_kept() as kept:
+        with compilation_told(), quiet, interrupted_runs_kept() as kept:
             try:
                 outcome = example.run(**given)
             except (Exception, KeyboardInterrupt):
@@ -184,7 +183,7 @@ def _run_scenario(scenario: "Scenario", out: Path | None, json: str | None, *, o
     console = terminal.console(stderr=json == "-")
     failed = ""
     try:
-        with _word_of_patience():
+        with compilation_told():
             run, page = simulated(scenario, folder, overwrite=overwrite, quiet=json == "-")
     except SimulationFailed as error:
         run, page, failed = error.run, None, " ".join(str(error).split())
@@ -226,21 +225,6 @@ def schema_(debug: Debug = False) -> None:
         from klapper.cli.scenario import schema_text
 
         typer.echo(schema_text(), nl=False)
-
-
-@contextmanager
-def _word_of_patience() -> Iterator[None]:
-    """Say on standard error why nothing happens, when a run takes longer than a few seconds."""
-    notice = Timer(
-        3.0,
-        lambda: print("Still running; the first run compiles its kernels once.", file=sys.stderr, flush=True),
-    )
-    notice.daemon = True
-    notice.start()
-    try:
-        yield
-    finally:
-        notice.cancel()
 
 
 @app.command()

@@ -6,20 +6,11 @@ solution = solve(LinearComplementarity(A, b))      # 0 ≤ x ⟂ A x + b ≥ 0, 
 print(uniqueness(solution))
 """
 
-from klapper.complementarity.active_set import ActiveSet
-from klapper.complementarity.admm import Admm
-from klapper.complementarity.batch import BatchSolution, solve_batch
-from klapper.complementarity.bilateral import bilateral_forces
-from klapper.complementarity.convert import (
-    Conversion,
-    as_linear,
-    eliminate_free,
-    polygonal,
-    quadratic_program,
-    split_free,
-)
-from klapper.complementarity.dispatch import solve
-from klapper.complementarity.enumeration import Enumeration, Piece, SolutionSet, enumerate_solutions
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from klapper.complementarity.errors import (
     ComplementarityError,
     InvalidProblem,
@@ -30,29 +21,89 @@ from klapper.complementarity.errors import (
     RayTermination,
     Unverified,
 )
-from klapper.complementarity.exact_disc import (
-    exact_disc_forces,
-    exact_disc_motion,
-    exact_disc_problem,
-    exact_disc_start,
-)
-from klapper.complementarity.frictional_contact import FrictionalContact
-from klapper.complementarity.gauss_seidel import GaussSeidel
-from klapper.complementarity.homotopy import BranchEvent, SolutionBranch, follow
-from klapper.complementarity.interior_point import InteriorPoint
-from klapper.complementarity.lemke import Lemke
-from klapper.complementarity.newton import SemismoothNewton
-from klapper.complementarity.problem import (
-    LinearComplementarity,
-    MixedComplementarity,
-    NonlinearComplementarity,
-    Problem,
-)
-from klapper.complementarity.prox import Prox
-from klapper.complementarity.residuals import Residuals
-from klapper.complementarity.solution import Attempt, Solution
-from klapper.complementarity.solver import SOLVERS, Answer, Solver
-from klapper.complementarity.uniqueness import Uniqueness, uniqueness
+
+if TYPE_CHECKING:
+    from klapper.complementarity.active_set import ActiveSet
+    from klapper.complementarity.admm import Admm
+    from klapper.complementarity.batch import BatchSolution, solve_batch
+    from klapper.complementarity.bilateral import bilateral_forces
+    from klapper.complementarity.convert import (
+        Conversion,
+        as_linear,
+        eliminate_free,
+        polygonal,
+        quadratic_program,
+        split_free,
+    )
+    from klapper.complementarity.dispatch import solve
+    from klapper.complementarity.enumeration import Enumeration, Piece, SolutionSet, enumerate_solutions
+    from klapper.complementarity.exact_disc import (
+        exact_disc_forces,
+        exact_disc_motion,
+        exact_disc_problem,
+        exact_disc_start,
+    )
+    from klapper.complementarity.frictional_contact import FrictionalContact
+    from klapper.complementarity.gauss_seidel import GaussSeidel
+    from klapper.complementarity.homotopy import BranchEvent, SolutionBranch, follow
+    from klapper.complementarity.interior_point import InteriorPoint
+    from klapper.complementarity.lemke import Lemke
+    from klapper.complementarity.newton import SemismoothNewton
+    from klapper.complementarity.problem import (
+        LinearComplementarity,
+        MixedComplementarity,
+        NonlinearComplementarity,
+        Problem,
+    )
+    from klapper.complementarity.prox import Prox
+    from klapper.complementarity.residuals import Residuals
+    from klapper.complementarity.solution import Attempt, Solution
+    from klapper.complementarity.solver import SOLVERS, Answer, Solver
+    from klapper.complementarity.unique import Uniqueness, uniqueness
+
+_PLACES = {
+    "ActiveSet": "active_set",
+    "Admm": "admm",
+    "Answer": "solver",
+    "Attempt": "solution",
+    "BatchSolution": "batch",
+    "BranchEvent": "homotopy",
+    "Conversion": "convert",
+    "Enumeration": "enumeration",
+    "FrictionalContact": "frictional_contact",
+    "GaussSeidel": "gauss_seidel",
+    "InteriorPoint": "interior_point",
+    "Lemke": "lemke",
+    "LinearComplementarity": "problem",
+    "MixedComplementarity": "problem",
+    "NonlinearComplementarity": "problem",
+    "Piece": "enumeration",
+    "Problem": "problem",
+    "Prox": "prox",
+    "Residuals": "residuals",
+    "SOLVERS": "solver",
+    "SemismoothNewton": "newton",
+    "Solution": "solution",
+    "SolutionBranch": "homotopy",
+    "SolutionSet": "enumeration",
+    "Solver": "solver",
+    "Uniqueness": "unique",
+    "as_linear": "convert",
+    "bilateral_forces": "bilateral",
+    "eliminate_free": "convert",
+    "enumerate_solutions": "enumeration",
+    "exact_disc_forces": "exact_disc",
+    "exact_disc_motion": "exact_disc",
+    "exact_disc_problem": "exact_disc",
+    "exact_disc_start": "exact_disc",
+    "follow": "homotopy",
+    "polygonal": "convert",
+    "quadratic_program": "convert",
+    "solve": "dispatch",
+    "solve_batch": "batch",
+    "split_free": "convert",
+    "uniqueness": "unique",
+}
 
 __all__ = [
     "SOLVERS",
@@ -105,3 +156,13 @@ __all__ = [
     "split_free",
     "uniqueness",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"klapper.complementarity has no '{name}'; it has {', '.join(__all__)}.")
+    if name == "SOLVERS":  # each file lists its own
+        for place in set(_PLACES.values()):
+            import_module(f"klapper.complementarity.{place}")
+    found = globals()[name] = getattr(import_module(f"klapper.complementarity.{_PLACES[name]}"), name)
+    return found

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sparse
-from scipy.sparse.linalg import LinearOperator
 
 
 def dense(matrix: Any) -> np.ndarray:
     """A dense, sparse or operator matrix as an array of floating-point numbers."""
-    if isinstance(matrix, LinearOperator):
-        return np.asarray(matrix @ np.eye(matrix.shape[1]))
+    if not isinstance(matrix, np.ndarray) and not sparse.issparse(matrix):
+        from scipy.sparse.linalg import LinearOperator
+
+        if isinstance(matrix, LinearOperator):
+            return np.asarray(matrix @ np.eye(matrix.shape[1]))
     full = matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
     return full if full.dtype.kind in "fc" else full.astype(float)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from klapper.mechanics.compiled_form import CompiledForm, Tables
-from klapper.mechanics.contacts import Constraint, Contact, FrictionElement
+from klapper.mechanics.contacts import Contact, FrictionElement
 from klapper.mechanics.kernels import functions as kernels
 from klapper.mechanics.kernels.signatures import FUNCTION_TYPES
 from klapper.mechanics.user_functions import answered, compiled, inlined, require_same, user_function

@@ -32,9 +32,9 @@ from klapper.mechanics.system import (
 
 _DIFFERENCE = 6.0e-6
 _COMPILED = (
-    "mass force tangents advance rate near gaps directions curvature constraint_residuals constraint_directions "
-    "constraint_curvature potential powers"
-).split()
+    *("mass", "force", "tangents", "advance", "rate", "near", "gaps", "directions", "curvature"),
+    *("constraint_residuals", "constraint_directions", "constraint_curvature", "potential", "powers"),
+)
 """Methods that the compiled form stands for."""
 
 
@@ -55,6 +55,9 @@ class FunctionSystem(System):
     ``penetration``             largest penetration [m] that is accepted at the start
     ``picture``                 what it looks like: a :class:`Picture`, or a function of the time ``until`` [s] that
                                 draws it; None: nothing is seen
+
+    ``compiled_form()`` compiles the functions: they may read numbers, arrays, tuples and functions from outside and
+    must change nothing there.
 
     >>> pendulum = FunctionSystem([0.1], [0.0], mass=[[1.0]], force=lambda t, q, v: -9.81 * np.sin(q))
     >>> float(pendulum.tangents(0.0, np.zeros(1), np.zeros(1)).position[0, 0].round(6))

@@ -281,7 +281,11 @@ class LinearSystem(System):
         return linear_form(self)
 
     def picture(self, until: float = 0.0) -> Picture | None:
-        return masses_in_a_row(self) if self._picture is None else drawn(self._picture, until)
+        return self._row if self._picture is None else drawn(self._picture, until)
+
+    @cached_property
+    def _row(self) -> Picture | None:
+        return masses_in_a_row(self)
 
     @cached_property
     def _dead_load(self) -> np.ndarray:

@@ -12,8 +12,8 @@ from klapper.mechanics.contacts import Contact
 from klapper.mechanics.friction import Coulomb
 
 if TYPE_CHECKING:
-    from klapper.mechanics.user_signals import OwnSignals
     from klapper.mechanics.linear_system import LinearSystem
+    from klapper.mechanics.user_signals import OwnSignals
 
 
 def linear_form(system: LinearSystem) -> CompiledForm:
@@ -36,7 +36,13 @@ def linear_form(system: LinearSystem) -> CompiledForm:
     mass = sparse.coo_array(system.mass_matrix)
     head = [n, m, d, p, contact_columns.shape[1], joint_columns.shape[1]]
     head += [tables.numbers(mass.data), mass.data.size]
-    matrices = (system.rate_matrix, system.position_matrix, system.damping, system.stiffness, system.circulatory)
+    matrices = (
+        system.rate_matrix,
+        system.position_matrix,
+        system.damping,
+        system.stiffness,
+        system.circulatory,
+    )
     entries = [sparse.coo_array((n, n)) if each is None else sparse.coo_array(each) for each in matrices]
     assert tables.integers(np.zeros(40)) == Tables.HEADER  # room for the head, filled below
     for matrix in entries:
@@ -99,7 +105,11 @@ def _laws(tables: Tables, own: OwnSignals) -> Any:
     from klapper.mechanics.kernels.signatures import LAWS
     from klapper.mechanics.user_functions import compiled
 
-    return compiled(linear.laws_of(own.coefficient), LAWS, "friction") if tables.friction_functions else linear.laws
+    return (
+        compiled(linear.laws_of(own.coefficient), LAWS, "friction")
+        if tables.friction_functions
+        else linear.laws
+    )
 
 
 def _packed_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -16,13 +17,18 @@ from klapper.mechanics.picture import Part, Picture
 FORMAT = 1
 _TYPES = {"f": "<f8", "i": "<i4"}
 _MOST_BYTES = 2**31
+_KEPT: WeakKeyDictionary[Picture, dict[str, Any]] = WeakKeyDictionary()
 
 
 def plain_picture(picture: Picture) -> dict[str, Any]:
-    """The picture in the types of JSON."""
+    """The picture in the types of JSON; not to be changed, for it is kept as long as the picture."""
+    kept = _KEPT.get(picture)
+    if kept is not None:
+        return kept
     content = {each.name: _written(getattr(picture, each.name)) for each in fields(picture)}
     content["parts"] = [_plain_part(part) for part in picture.parts]
-    return {"format": FORMAT, **content}
+    _KEPT[picture] = {"format": FORMAT, **content}
+    return _KEPT[picture]
 
 
 def picture_from_plain(content: Any) -> Picture:

@@ -214,6 +214,18 @@ class FunctionOfTime(Signal):
     def shape(self) -> tuple[int, ...]:
         return self._shape
 
+    def mapped(self, matrix: Any) -> Signal:
+        if type(self) is not FunctionOfTime or not isinstance(matrix, np.ndarray):
+            return super().mapped(matrix)
+        parts = (
+            self.function,
+            self.given_rate,
+            self.given_acceleration,
+        )  # functions that can be compiled, not methods
+        value, *given = (None if part is None else _product(matrix, part) for part in parts)
+        assert value is not None
+        return FunctionOfTime(value, *given, step=self.step)
+
     def value(self, time: Any) -> np.ndarray:
         return self._at(self.function, time)
 
@@ -234,6 +246,10 @@ class FunctionOfTime(Signal):
         if np.ndim(time) == 0:
             return np.array(function(float(time)), dtype=float)
         return np.array([function(float(t)) for t in np.asarray(time).ravel()], dtype=float)
+
+
+def _product(matrix: np.ndarray, function: Callable[[float], Any]) -> Callable[[float], Any]:
+    return lambda t: matrix @ np.asarray(function(t))
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,8 +4,8 @@
 
 Numbers and arrays that a function captures (cells, globals, defaults) go into the ``data`` of the form, so that a study
 over them compiles once; whole numbers, words and flags are constants of the machine code. Both are read when a form
-is made. A function that changes anything but its own variables, or reads what may change without notice (lists, objects),
-is refused: it would be right once and stale later.
+is made. A function that changes anything but its own variables, or reads what may change without notice (lists,
+objects), is refused: it would be right once and stale later.
 
 Machine code is kept in a folder of the user, named by the code, the constants and the versions of all that took part.
 """
@@ -40,10 +40,26 @@ from klapper.mechanics.machine_code import MachineCode, quiet, without_machine_c
 
 _MODULES = (np, np.linalg, math, cmath, operator)
 _SAME = 1e-10
-"""Of the largest answer: a million rounding units, for functions that cancel digits; another formula differs by more."""
+"""Of the largest answer: a million rounding units, as some functions cancel digits; other formulas differ by more."""
 _BUILTINS = frozenset(
-    "abs bool complex divmod enumerate float int len list max min pow range reversed round slice sum tuple zip".split()
+    {
+        "abs",
+        "bool",
+        "complex",
+        "divmod",
+        "enumerate",
+        "float",
+        "int",
+        "len",
+        "list",
+        "max",
+        "min",
+        "pow",
+        "range",
+    }
+    | {"reversed", "round", "slice", "sum", "tuple", "zip"}
 )
+_IN_PLACE = "it changes an argument or a captured array in place"
 _FORBIDDEN = {
     "IMPORT_NAME": "it imports {0}",
     "STORE_GLOBAL": "it writes to the global variable {0}",
@@ -78,11 +94,12 @@ def user_function(given: Any, called: str, arguments: int) -> UserFunction:
     >>> rate = 3.0
     >>> user_function(lambda t: rate * t, "load", 1).numbers.tolist()
     [3.0]
-    >>> seen = []
-    >>> user_function(lambda t: seen.append(t), "load", 1)
-    Traceback (most recent call last):
-    ...
-    klapper.mechanics.compiled_form.NotCompiled: load: it reads 'seen', a list, which may change; a tuple or an array...
+    >>> seen = {}
+    >>> try:
+    ...     user_function(lambda t: seen[t], "load", 1)
+    ... except NotCompiled as reason:
+    ...     print(reason)
+    load: it reads 'seen', a dict, which may change; a tuple or an array can be compiled
     """
     return user_functions([(given, called, arguments)])[0]
 
@@ -167,10 +184,14 @@ def _compile(function: Callable[..., Any], signature: Any, key: str) -> Any:
     try:
         with quiet():
             made.compile(signature)
+    except NotCompiled as error:
+        reason = str(error)
     except NumbaError as error:
         reason = _reason(error)
-    except Exception as error:  # numba itself fails on some code
+    except Exception as error:  # numba itself fails on some code, e.g. array += number where it may not write
         reason = f"numba cannot compile it ({type(error).__name__})"
+        if "has no attribute 'args'" in str(error):
+            reason = _IN_PLACE
     else:
         reason = ""
         if not made.stats.cache_hits:
@@ -191,9 +212,9 @@ def _truncated(made: Any) -> str:
             for statement in block.find_insts((ir.SetItem, ir.StaticSetItem)):
                 into = annotation.typemap[statement.target.name]
                 item = annotation.typemap[statement.value.name]
-                if isinstance(into, numba.types.List) and isinstance(into.dtype, numba.types.Integer):
-                    if isinstance(item, numba.types.Float):
-                        return "it puts numbers into a list of whole numbers; begin it with 0.0"
+                whole = isinstance(into, numba.types.List) and isinstance(into.dtype, numba.types.Integer)
+                if whole and isinstance(item, numba.types.Float):
+                    return "it puts numbers into a list of whole numbers; begin it with 0.0"
     inside = (cell.cell_contents for cell in made.py_func.__closure__ or ())
     parts = (_truncated(part) for part in inside if isinstance(part, Dispatcher))
     return next((reason for reason in parts if reason), "")
@@ -208,7 +229,7 @@ def _reason(error: Exception) -> str:
     if any(
         "readonly" in line and ("setitem" in line or "inplace" in line or "iadd" in line) for line in lines
     ) or ("Cannot modify readonly array" in text):
-        return "it changes an argument or a captured array in place"
+        return _IN_PLACE
     marks = (
         "Unknown attribute",
         "No implementation of function",
@@ -271,8 +292,7 @@ class _Rebuilt:
             else:
                 word = f"given_{name}"
                 scope[word] = self.value(value, name)
-            only_named = signature.parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
-            call.append(f"{name}={word}" if only_named else word)
+            call.append(word)
         names = ", ".join(each.name for each in open_)
         exec(
             compile(f"def called({names}):\n    return function({', '.join(call)})\n", "<klapper>", "exec"),
@@ -301,7 +321,7 @@ class _Rebuilt:
         code = function.__code__
         _refuse_effects(code, code.co_freevars)
         scope: dict[str, Any] = {"__builtins__": builtins, "__name__": __name__}
-        for name in sorted(set(_global_names(code))):
+        for name in _global_names(code):
             if name in function.__globals__:
                 scope[name] = self.value(function.__globals__[name], name)
             elif not hasattr(builtins, name):
@@ -316,8 +336,11 @@ class _Rebuilt:
                 raise NotCompiled(f"it reads '{name}', which is not defined") from None
             cells.append(types.CellType(self.value(content, name)))
         self._open.pop()
+        by_place = (
+            code.co_argcount + code.co_kwonlyargcount
+        )  # numba inlines no arguments that are given by name only
+        code = code.replace(co_argcount=by_place, co_kwonlyargcount=0)
         rebuilt = types.FunctionType(code, scope, function.__name__, None, tuple(cells))
-        rebuilt.__kwdefaults__ = None
         rebuilt.__qualname__ = function.__qualname__
         return rebuilt
 
@@ -367,7 +390,9 @@ class _Rebuilt:
 def _is_constant(value: Any) -> bool:
     if isinstance(value, tuple):
         return type(value) is tuple and all(_is_constant(part) or type(part) is float for part in value)
-    return value is None or isinstance(value, bool | int | complex | str | np.number | np.bool_)
+    return (
+        value is None or type(value) in (bool, int, complex, str) or isinstance(value, np.number | np.bool_)
+    )
 
 
 def _is_exception(value: Any) -> bool:
@@ -384,11 +409,12 @@ def _is_numpy(value: Any) -> bool:
     return callable(value) and module.split(".")[0] in ("numpy", "math") and "random" not in module
 
 
+@functools.lru_cache(maxsize=4096)
 def _refuse_effects(code: types.CodeType, outside: tuple[str, ...]) -> None:
     """Refuse code that does more than compute from its arguments, and what captured functions may do likewise."""
-    if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-        if code.co_name != "<genexpr>":
-            raise NotCompiled("it is a generator")
+    waits = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+    if code.co_flags & waits and code.co_name != "<genexpr>":
+        raise NotCompiled("it is a generator")
     for instruction in dis.get_instructions(code):
         name = instruction.opname
         if name in ("STORE_DEREF", "DELETE_DEREF") and instruction.argval in outside:
@@ -402,13 +428,12 @@ def _refuse_effects(code: types.CodeType, outside: tuple[str, ...]) -> None:
             _refuse_effects(part, tuple(name for name in part.co_freevars if name in outside))
 
 
-def _global_names(code: types.CodeType) -> Iterator[str]:
-    for instruction in dis.get_instructions(code):
-        if instruction.opname == "LOAD_GLOBAL":
-            yield instruction.argval
-    for part in code.co_consts:
-        if isinstance(part, types.CodeType):
-            yield from _global_names(part)
+@functools.lru_cache(maxsize=4096)
+def _global_names(code: types.CodeType) -> tuple[str, ...]:
+    """Names of globals and builtins that code reads, in order."""
+    names = {each.argval for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL"}
+    inside = (_global_names(part) for part in code.co_consts if isinstance(part, types.CodeType))
+    return tuple(sorted(names.union(*inside)))
 
 
 def digest(function: Callable[..., Any], more: str = "") -> str:
@@ -428,7 +453,7 @@ def _told(value: Any) -> Iterator[str]:
             known = digest(value.py_func)
         yield f"compiled {value.py_func.__module__}.{value.py_func.__qualname__} {known}"
     elif isinstance(value, types.FunctionType) and (
-        _is_numpy(value) or _is_own(value) and not value.__closure__
+        _is_numpy(value) or (_is_own(value) and not value.__closure__)
     ):
         yield f"function {value.__module__}.{value.__qualname__}"
         if _is_own(value):
@@ -437,16 +462,12 @@ def _told(value: Any) -> Iterator[str]:
         yield from _told(value.__code__)
         for cell in value.__closure__ or ():
             yield from _told(cell.cell_contents)
-        for name in sorted(set(_global_names(value.__code__))):
+        for name in _global_names(value.__code__):
             if name in value.__globals__:
                 yield name
                 yield from _told(value.__globals__[name])
     elif isinstance(value, types.CodeType):
-        yield f"code {value.co_name} {value.co_code.hex()} {value.co_names} {value.co_varnames} {value.co_freevars}"
-        yield f"{value.co_cellvars} {value.co_argcount} {value.co_posonlyargcount} {value.co_kwonlyargcount}"
-        yield f"{value.co_flags} {value.co_exceptiontable.hex()} {len(value.co_consts)}"
-        for part in value.co_consts:
-            yield from _told(part)
+        yield _told_code(value)
     elif isinstance(value, tuple):
         yield f"tuple {len(value)}"
         for part in value:
@@ -454,7 +475,7 @@ def _told(value: Any) -> Iterator[str]:
     elif isinstance(value, frozenset):
         yield f"set {sorted(' '.join(_told(part)) for part in value)}"
     elif isinstance(value, np.ndarray):
-        yield f"array {value.dtype.str} {value.shape} {hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}"
+        yield f"array {value.dtype.str} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
     elif isinstance(value, types.ModuleType):
         yield f"module {value.__name__}"
     elif isinstance(value, float):
@@ -465,6 +486,17 @@ def _told(value: Any) -> Iterator[str]:
         yield f"{type(value).__name__} {getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
     else:
         yield f"{type(value).__name__} {value!r}"
+
+
+@functools.lru_cache(maxsize=4096)
+def _told_code(code: types.CodeType) -> str:
+    told = [
+        f"code {code.co_name} {code.co_code.hex()} {code.co_names} {code.co_varnames} {code.co_freevars}",
+        f"{code.co_cellvars} {code.co_argcount} {code.co_posonlyargcount} {code.co_kwonlyargcount}",
+        f"{code.co_flags} {code.co_exceptiontable.hex()} {len(code.co_consts)}",
+    ]
+    told += [text for part in code.co_consts for text in _told(part)]
+    return hashlib.sha256("\0".join(told).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _is_own(function: Any) -> bool:
@@ -484,8 +516,8 @@ def _versions() -> str:
     here = Path(__file__).parent
     for path in sorted([*here.glob("kernels/*.py"), here / "user_functions.py", here / "compiled_form.py"]):
         own.update(path.read_bytes())
-    package = importlib.metadata.version("klapper")
-    return f"{platform.python_version()} {numba.__version__} {llvmlite.__version__} {np.__version__} {package} {own.hexdigest()}"
+    versions = (platform.python_version(), numba.__version__, llvmlite.__version__, np.__version__)
+    return " ".join((*versions, importlib.metadata.version("klapper"), own.hexdigest()))
 
 
 def answered(function: Callable[..., Any], *arguments: Any) -> np.ndarray | None:

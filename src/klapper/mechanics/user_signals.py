@@ -30,10 +30,10 @@ from klapper.mechanics.kernels.own_signals import (
 from klapper.mechanics.kernels.signatures import BRING
 from klapper.mechanics.signals import Constant, FunctionOfTime
 from klapper.mechanics.user_functions import (
+    answered,
     compiled,
     inlined,
     part,
-    answered,
     require_same,
     user_function,
     user_functions,
@@ -45,7 +45,7 @@ class OwnSignals:
     """What the tables of a model need in compiled code.
 
     ``bring``        for the form; None if nothing changes over time
-    ``coefficient``  numba function (index, data, law, speed) → μ, for numba functions that are compiled with it in a cell
+    ``coefficient``  numba function (index, data, law, speed) → μ, for those that are compiled with it in a cell
     """
 
     bring: Any
@@ -142,13 +142,10 @@ def _compare(tables: Tables, own: OwnSignals) -> None:
         for law, function in zip(numbers, tables.friction_functions, strict=True):
             out = np.empty(speeds.size)
             at(index, data, law, speeds, out)
-            general = [answered(function, float(speed)) for speed in speeds]
-            known = [k for k, each in enumerate(general) if each is not None]
-            require_same(
-                [out[known]],
-                [np.array([general[k] for k in known])],
-                f"the friction function '{_name(function)}'",
-            )
+            answers = [answered(function, float(speed)) for speed in speeds]
+            known = [k for k, each in enumerate(answers) if each is not None]
+            expected = [np.array([answers[k] for k in known])]
+            require_same([out[known]], expected, f"the friction function '{_name(function)}'")
 
 
 def _name(function: Any) -> str:

@@ -4,17 +4,48 @@ A :class:`Run` answers questions, draws itself and is saved and :func:`read` as 
 running computation on disk such that it survives.
 """
 
-from klapper.results.comparison import Comparison, Refinement
-from klapper.results.conservation import Conservation, Conserved
-from klapper.results.errors import ResultsError
-from klapper.results.events import Event, Impacts
-from klapper.results.ledger import Ledger
-from klapper.results.over_time import OverTime, SignalStatistics
-from klapper.results.penetration import PenetrationStatistics, penetration_statistics
-from klapper.results.run import ContactHistory, Run
-from klapper.results.samples import ENERGY, Layout, Loaded, Samples
-from klapper.results.statistics import Statistics
-from klapper.results.store import PartStore, Resumed, read
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from klapper.results.comparison import Comparison, Refinement
+    from klapper.results.conservation import Conservation, Conserved
+    from klapper.results.errors import ResultsError
+    from klapper.results.events import Event, Impacts
+    from klapper.results.ledger import Ledger
+    from klapper.results.over_time import OverTime, SignalStatistics
+    from klapper.results.penetration import PenetrationStatistics, penetration_statistics
+    from klapper.results.run import ContactHistory, Run
+    from klapper.results.samples import ENERGY, Layout, Loaded, Samples
+    from klapper.results.statistics import Statistics
+    from klapper.results.store import PartStore, Resumed, read
+
+_PLACES = {
+    "Comparison": "comparison",
+    "Conservation": "conservation",
+    "Conserved": "conservation",
+    "ContactHistory": "run",
+    "ENERGY": "samples",
+    "Event": "events",
+    "Impacts": "events",
+    "Layout": "samples",
+    "Ledger": "ledger",
+    "Loaded": "samples",
+    "OverTime": "over_time",
+    "PartStore": "store",
+    "PenetrationStatistics": "penetration",
+    "Refinement": "comparison",
+    "ResultsError": "errors",
+    "Resumed": "store",
+    "Run": "run",
+    "Samples": "samples",
+    "SignalStatistics": "over_time",
+    "Statistics": "statistics",
+    "penetration_statistics": "penetration",
+    "read": "store",
+}
 
 __all__ = [
     "ENERGY",
@@ -40,3 +71,10 @@ __all__ = [
     "penetration_statistics",
     "read",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"klapper.results has no '{name}'; it has {', '.join(__all__)}.")
+    found = globals()[name] = getattr(import_module(f"klapper.results.{_PLACES[name]}"), name)
+    return found

@@ -9,6 +9,7 @@ the rest is lost (``numerical`` by the scheme; it may have either sign).
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 
@@ -69,37 +70,54 @@ class Ledger:
     def of(cls, samples: Samples) -> Ledger:
         return cls(samples.step, samples.time, *samples.energy.T)
 
-    @property
+    @cached_property
     def total(self) -> np.ndarray:
         """(s,) J, present and lost energy minus the work of the loads: constant if the books close."""
         with np.errstate(invalid="ignore", over="ignore"):  # of energies that are not finite
-            return sum(
-                (SIGN.get(name, 1.0) * getattr(self, name) for name in TITLES), np.zeros(len(self.time))
-            )
+            total = np.zeros(len(self.time))
+            for name in TITLES:
+                if name in SIGN:
+                    total -= getattr(self, name)
+                else:
+                    total += getattr(self, name)
+        total.flags.writeable = False
+        return total
 
-    @property
+    @cached_property
     def residual(self) -> np.ndarray:
         """(s,) J, by how much the books do not close at each sample."""
         with np.errstate(invalid="ignore", over="ignore"):
-            return self.total - self.total[:1]
+            residual = self.total - self.total[:1]
+        residual.flags.writeable = False
+        return residual
 
-    @property
+    @cached_property
     def closing_error(self) -> float:
         """Largest absolute residual in J; nan if an energy is nan."""
-        return float(np.max(np.abs(self.residual), initial=0.0))
+        return _largest(np.min(self.residual, initial=0.0), np.max(self.residual, initial=0.0))
 
-    @property
+    @cached_property
+    def _extremes(self) -> dict[str, tuple[np.floating, np.floating]]:
+        """Least and greatest value [J] of each entry, of at least one sample."""
+        columns = {name: getattr(self, name) for name in TITLES}
+        return {name: (np.min(column), np.max(column)) for name, column in columns.items()}
+
+    @cached_property
     def scale(self) -> float:
         """Largest energy that was turned over, in J; the zero level of the potential energy plays no role."""
+        if not len(self.time):
+            return 0.0
         with np.errstate(invalid="ignore", over="ignore"):
-            turned = [np.ptp(getattr(self, name)) if len(self.time) else 0.0 for name in TITLES]
-        return float(max(np.max(np.abs(self.kinetic), initial=0.0), *turned))
+            turned = [float(high - low) for low, high in self._extremes.values()]
+        return float(max(_largest(*self._extremes["kinetic"]), *turned))
 
-    @property
+    @cached_property
     def round_off(self) -> float:
         """Closing error in J that the rounding of sums over so many steps may leave."""
-        largest = max((np.max(np.abs(getattr(self, name)), initial=0.0) for name in TITLES), default=0.0)
-        steps = int(self.step[-1] - self.step[0]) if len(self.step) else 0
+        if not len(self.time):
+            return 0.0
+        largest = max(_largest(*extremes) for extremes in self._extremes.values())
+        steps = int(self.step[-1] - self.step[0])
         return float(8 * np.finfo(float).eps * np.sqrt(1 + max(steps, 0)) * largest)
 
     def closes(self, tolerance: float = TRUSTED) -> bool:
@@ -144,6 +162,11 @@ class Ledger:
         total = self.total
         rows.append(["= sum", number(total[0]), number(total[-1]), number(_change(total))])
         return "\n".join([*aligned(["energy / J", "start", "end", "change"], rows), self.verdict])
+
+
+def _largest(low: np.floating, high: np.floating) -> float:
+    """The greatest absolute value between two; nan if they are."""
+    return float(np.maximum(np.abs(low), np.abs(high)))
 
 
 def _change(column: np.ndarray) -> float:

@@ -104,6 +104,19 @@ class Run:
             )
         object.__setattr__(self, "about", plain(self.about, "about"))
 
+    def told(self, about: Mapping[str, Any]) -> Run:
+        """The same run with other data about it; samples and ledger are not judged again."""
+        other = object.__new__(Run)
+        for name, value in (
+            ("layout", self.layout),
+            ("samples", self.samples),
+            ("about", plain(about, "about")),
+        ):
+            object.__setattr__(other, name, value)
+        if "ledger" in self.__dict__:
+            other.__dict__["ledger"] = self.ledger
+        return other
+
     def __len__(self) -> int:
         return len(self.samples)
 

@@ -20,7 +20,7 @@ from klapper.mechanics.system import System
 from klapper.schemes.base import Snapshot, Step, StepFailed
 from klapper.schemes.equal_steps import EqualSteps
 
-_SMALLEST = 1e-6  # of the largest step
+SMALLEST = 1e-6  # of the largest step
 
 
 class AccurateSteps(EqualSteps):
@@ -82,7 +82,7 @@ def adaptive_step(
     ``order``     p of the scheme
     ``unseen``    error [m] of the second half step that does not show by comparing, since the whole step has it, too
     """
-    h, smallest = min(wanted, largest, until - snapshot.time), _SMALLEST * largest
+    h, smallest = min(wanted, largest, until - snapshot.time), SMALLEST * largest
     while True:
         try:
             whole = fixed(snapshot, h)

@@ -8,7 +8,6 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from klapper.complementarity.dispatch import require_solver
 from klapper.complementarity.errors import InvalidProblem
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
@@ -105,8 +104,12 @@ class Stretch(Protocol):
     True
     """
 
-    def run(self, snapshot: Snapshot, count: int, every: int) -> tuple[Snapshot, dict[str, np.ndarray], str]:
+    def run(
+        self, snapshot: Snapshot, count: int, every: int, until: float = np.inf
+    ) -> tuple[Snapshot, dict[str, np.ndarray], str]:
         """Do up to ``count`` steps and save every ``every``-th, counted from the start of the run.
+
+        Steps of variable size do not go past ``until`` [s].
 
         Snapshot and samples end at the last sample whose steps all succeeded; the text is empty if that is the last
         one wanted, else it says why the loop stopped. The samples are the arrays of ``klapper.results.Samples``; with
@@ -226,6 +229,10 @@ def require_scheme(given: Any, name: str = "scheme") -> None:
 
 def require_known_solver(given: Any) -> None:
     """Refuse what contact problems cannot be solved by."""
+    if isinstance(given, str) and given == "auto":
+        return
+    from klapper.complementarity.dispatch import require_solver
+
     try:
         require_solver(given)
     except InvalidProblem as error:

@@ -49,7 +49,9 @@ class BlockStretch:
         self.form: BlockForm = system.block_form()
         self.rough = system.contacts.laws(np.arange(system.contacts.count)).rough
 
-    def run(self, snapshot: Snapshot, count: int, every: int) -> tuple[Snapshot, dict[str, Any], str]:
+    def run(
+        self, snapshot: Snapshot, count: int, every: int, until: float = np.inf
+    ) -> tuple[Snapshot, dict[str, Any], str]:
         """Do ``count`` steps, see :class:`klapper.schemes.base.Stretch`."""
         after, samples, why, record = self.recorded(snapshot, count, every)
         if samples:

@@ -28,11 +28,11 @@ from klapper.schemes.consistent_start import (
     require_same_mass,
 )
 from klapper.schemes.equal_steps import EqualSteps
+from klapper.schemes.longest_step import stable_step
 from klapper.schemes.newmark import require_contact
 from klapper.schemes.penalty_contact import PenaltyContact, loaded_contacts
 from klapper.schemes.smooth_ledger import End, step_sums
 from klapper.schemes.sparse_factor import SingularMatrix, factorised
-from klapper.schemes.stable_step import stable_step
 from klapper.schemes.work import Work
 
 _ROUNDS, _MET = (

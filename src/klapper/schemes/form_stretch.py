@@ -10,6 +10,7 @@ import numpy as np
 
 from klapper.mechanics.compiled_form import CompiledForm, NotCompiled
 from klapper.mechanics.system import System
+from klapper.schemes.adaptive_step import SMALLEST
 from klapper.schemes.base import Snapshot
 from klapper.schemes.energy import spring_energy
 
@@ -21,7 +22,11 @@ _MOST_DENSE = 600  # coordinates of a dense M̂
 class FormStretch:
     """Many steps of Moreau's scheme on a system with a compiled form.
 
-    ``projects``, ``keeps_lasting``  whether positions are projected, and whether contacts that last keep what their law leaves
+    ``projects``       whether positions are projected
+    ``clears``         whether penetration is taken out of positions that are projected
+    ``keeps_lasting``  whether contacts that last keep the penetration that their law leaves
+    ``jumps``          whether steps that begin with an impact are left to the impact law of the scheme
+    ``accuracy``       allowed error of position [m] per step; None: steps are equal
     """
 
     def __init__(
@@ -34,14 +39,18 @@ class FormStretch:
         *,
         level: str,
         projects: bool,
+        clears: bool,
         keeps_lasting: bool,
+        jumps: bool = False,
+        accuracy: float | None = None,
     ) -> None:
         self.system, self.form = system, form
         self.step, self.theta, self.tolerance = step, theta, tolerance
         self.on_position, self.projects, self.keeps_lasting = level == "position", projects, keeps_lasting
+        self.clears, self.jumps, self.accuracy = clears, jumps, accuracy
         if form.contacts > MOST_LISTED_CONTACTS:
             raise NotCompiled(
-                f"it has {form.contacts} possible contacts, more than {MOST_LISTED_CONTACTS}, which are logged and not listed"
+                f"it has {form.contacts} possible contacts, more than {MOST_LISTED_CONTACTS} that can be listed"
             )
         if self.kind[0] == 2 and form.velocities > _MOST_DENSE:
             raise NotCompiled(f"it has {form.velocities} coordinates, whose matrices are not banded")
@@ -180,58 +189,44 @@ class FormStretch:
         constant = constant and (form.constraints == 0 or form.affine_constraints)
         return constant and rows > 0 and rows * max(rows, form.velocities) <= _MOST_KEPT
 
-    def run(self, snapshot: Snapshot, count: int, every: int) -> tuple[Snapshot, dict[str, Any], str]:
-        from klapper.schemes.form_kernels.loop import Saved, run
+    def run(
+        self, snapshot: Snapshot, count: int, every: int, until: float = np.inf
+    ) -> tuple[Snapshot, dict[str, Any], str]:
+        from klapper.schemes.form_kernels.loop import run, run_adaptive
         from klapper.schemes.form_kernels.model import Scheme
-        from klapper.schemes.form_kernels.room import State
 
-        form, system, h = self.form, self.system, self.step
-        m, d, p = form.contacts, form.tangential, form.constraints
-        room = self._model.room
-        held, impulse = np.zeros(room, np.int64), np.zeros((room, 1 + d))
-        loaded = len(snapshot.contact)
-        held[:loaded], impulse[:loaded] = snapshot.contact, snapshot.impulse
-        sprung = spring_energy(system, snapshot.contact, snapshot.impulse, h) if self.on_position else 0.0
-        state = State(
-            np.array(snapshot.position, dtype=float),
-            np.array(snapshot.velocity, dtype=float),
-            held,
-            impulse,
-            np.array([loaded]),
-            np.array(snapshot.sums, dtype=float),
-            np.array([0.0, sprung, 0.0]),
-        )
-        saved = Saved(
-            np.empty((count, form.positions)),
-            np.empty((count, form.velocities)),
-            np.empty((count, m)),
-            np.zeros((count, m, 1 + d)),
-            np.zeros((count, m), np.int8),
-            np.zeros((count, p)),
-            np.empty((count, 7)),
-            np.zeros(count),
-            np.array([p]),
-        )
+        system, h = self.system, self.step
+        state, saved = self._begin(snapshot), self._room(count)
         scheme = Scheme(
             h,
             self.theta,
             self.tolerance,
             self.on_position,
             self.projects,
+            self.clears,
             self.keeps_lasting,
+            self.jumps,
+            self.accuracy or 0.0,
             float(system.start.time),
         )
         kind, band = self.kind
-        done, ended, contacts, residual = run(
-            self._model, scheme, kind, band, self._keeps, state, snapshot.step, count, saved
-        )
-        why = "" if done == count else _why(ended, contacts, residual)
+        memory = np.array([*snapshot.memory, snapshot.time, 0.0, 0.0])
+        if self.accuracy is None:
+            done, ended, contacts, residual = run(
+                self._model, scheme, kind, band, self._keeps, state, snapshot.step, count, saved
+            )
+        else:
+            done, ended, contacts, residual = run_adaptive(
+                self._model, scheme, kind, band, state, memory, until, count, saved
+            )
+        why = _why(ended, contacts, residual)
         if done == 0:
             return snapshot, {}, why
         numbers = snapshot.step + 1 + np.arange(done)
+        times = system.start.time + numbers * h if self.accuracy is None else saved.time[:done]
         samples: dict[str, Any] = {
             "step": numbers,
-            "time": system.start.time + numbers * h,
+            "time": times,
             "position": saved.position[:done],
             "velocity": saved.velocity[:done],
             "gap": saved.gap[:done],
@@ -240,24 +235,75 @@ class FormStretch:
             "constraint_impulse": saved.constraint[:done],
             "energy": saved.energy[:done],
             "residual": saved.residual[:done],
+            "findings": self._findings(int(saved.rank[0]), memory[3], memory[4]),
         }
-        if saved.rank[0] < p:
-            samples["findings"] = {
-                "constraint forces": f"{p} two-sided constraints have rank {saved.rank[0]}: the motion is unique, the "
-                f"constraint forces are not; the smallest ones are given"
-            }
         used = state.counts[0]
         after = replace(
             snapshot,
             step=int(numbers[-1]),
-            time=float(samples["time"][-1]),
+            time=float(times[-1]),
             position=state.q.copy(),
             velocity=state.v.copy(),
             contact=state.held[:used].copy(),
             impulse=state.held_impulse[:used].copy(),
             sums=state.sums.copy(),
+            memory=snapshot.memory if self.accuracy is None else memory[:2].copy(),
         )
         return after, samples, why
+
+    def _begin(self, snapshot: Snapshot) -> Any:
+        from klapper.schemes.form_kernels.room import State
+
+        room, d = self._model.room, self.form.tangential
+        held, impulse = np.zeros(room, np.int64), np.zeros((room, 1 + d))
+        loaded = len(snapshot.contact)
+        held[:loaded], impulse[:loaded] = snapshot.contact, snapshot.impulse
+        sprung = 0.0
+        if self.on_position:
+            sprung = spring_energy(self.system, snapshot.contact, snapshot.impulse, snapshot.memory[-1])
+        return State(
+            np.array(snapshot.position, dtype=float),
+            np.array(snapshot.velocity, dtype=float),
+            held,
+            impulse,
+            np.array([loaded]),
+            np.array(snapshot.sums, dtype=float),
+            np.array([0.0, sprung, 0.0]),
+            np.zeros(self.form.mass_entries.shape[1]),
+        )
+
+    def _room(self, count: int) -> Any:
+        from klapper.schemes.form_kernels.loop import Saved
+
+        form = self.form
+        m, d, p = form.contacts, form.tangential, form.constraints
+        return Saved(
+            np.empty((count, form.positions)),
+            np.empty((count, form.velocities)),
+            np.empty((count, m)),
+            np.zeros((count, m, 1 + d)),
+            np.zeros((count, m), np.int8),
+            np.zeros((count, p)),
+            np.empty((count, 7)),
+            np.zeros(count),
+            np.empty(count),
+            np.array([p]),
+        )
+
+    def _findings(self, rank: int, time: float, error: float) -> dict[str, str]:
+        """What a run tells about its steps."""
+        found, p = {}, self.form.constraints
+        if rank < p:
+            found["constraint forces"] = (
+                f"{p} two-sided constraints have rank {rank}: the motion is unique, the constraint forces are not; the "
+                f"smallest ones are given"
+            )
+        if error > 0.0:
+            found["accuracy"] = (
+                f"at {time:.6g} s the error of {error:.1e} m exceeds {self.accuracy:.1e} m even with the smallest step "
+                f"{SMALLEST * self.step:.1e} s"
+            )
+        return found
 
 
 def _rough_solver(rough: bool, anything: Any) -> Any:
@@ -277,6 +323,8 @@ def _why(ended: int, contacts: int, residual: float) -> str:
     from klapper.counting import counted
     from klapper.schemes.form_kernels.step import (
         CONTRADICTION,
+        DONE,
+        IMPACT_LAW,
         NO_INVERSE,
         NO_JOINTS,
         NO_ROOM,
@@ -285,6 +333,8 @@ def _why(ended: int, contacts: int, residual: float) -> str:
     )
 
     return {
+        DONE: "",
+        IMPACT_LAW: "impacts are resolved by the law of the scheme",
         UNSOLVED: f"the problem of {counted(contacts, 'contact')} was solved to {residual:.1e} only",
         NOT_FINITE: "the motion left the range of numbers",
         NO_INVERSE: "the matrix of the step has no factors without exchange of rows",

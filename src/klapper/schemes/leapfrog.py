@@ -23,8 +23,8 @@ from klapper.mechanics.options import Option
 from klapper.mechanics.system import ForceTangents, System
 from klapper.schemes.base import Snapshot, Step, registered
 from klapper.schemes.equal_steps import EqualSteps
+from klapper.schemes.longest_step import stable_step
 from klapper.schemes.moreau import Moreau
-from klapper.schemes.stable_step import stable_step
 from klapper.schemes.work import Work
 
 

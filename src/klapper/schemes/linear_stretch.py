@@ -13,12 +13,14 @@ from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.signals import Signal
 from klapper.schemes.base import Snapshot
 from klapper.schemes.energy import soft_contacts
+from klapper.schemes.linear_solvers import address, solvers
 from klapper.schemes.modal_coordinates import ModalCoordinates, decoupled
 
 _MOST_ROWS = 1500  # of the dense Delassus matrix
 _MOST_COORDINATES = 2000  # of a dense inverse
 _WIDEST_BAND = 32
 _MANY_COORDINATES = 64  # from which on modal coordinates are faster than products with full matrices
+_SYMMETRIC = 1e-12  # relative: entries that differ by less are equal but for round-off
 _DENSE_FROM = 0.25  # share of entries from which on directions are stored with all of them
 
 
@@ -58,6 +60,7 @@ class LinearStretch:
     ) -> None:
         self.system, self.step, self.theta, self.tolerance = system, step, theta, tolerance
         self.on_position, self.modal_from = level == "position", modal_from
+        self._failed = 0  # number of solvers that did not find every answer
 
     @cached_property
     def _laws(self) -> Any:
@@ -88,6 +91,18 @@ class LinearStretch:
             return None
         return decoupled(system)
 
+    @cached_property
+    def _solvers(self) -> tuple[str, ...]:
+        delassus = self._form.delassus
+        apart, size = abs(delassus - delassus.T), abs(delassus) + abs(delassus.T)
+        return solvers(
+            self.system.contacts.count,
+            rough=self._width > 1,
+            elements=not np.all(self._laws.normal),
+            symmetric=self._symmetric,
+            symmetric_delassus=bool(np.all(apart <= _SYMMETRIC * size)),
+        )
+
     @property
     def _symmetric(self) -> bool:
         return self.system.gyroscopic is None and self.system.circulatory is None
@@ -103,7 +118,7 @@ class LinearStretch:
         system, laws, modal = self.system, self._laws, self._modal
         columns, seen = self._columns(), system if modal is None else modal.matrices
         implicit = _implicit(seen, self.step, self.theta)
-        band, inverse = _factors(implicit)
+        factors, banded = _factors(implicit)
         response = _solve(implicit, columns).T.copy()
         delassus = np.asarray(columns.T @ response.T)
         if self._symmetric:
@@ -114,33 +129,20 @@ class LinearStretch:
             soft = soft_contacts(compliance, np.diag(delassus)[normal], self.step)
             delassus[normal, normal] += compliance / (self.theta * self.step**2)  # (5.70)
         dead = system._dead_load if modal is None else modal.shapes.T @ system._dead_load
-        by_columns = sparse.csc_array(columns)
-        filled = by_columns.nnz > _DENSE_FROM * columns.size
-        mass, rate, position, damping, stiffness, circulatory = (
-            _rows(matrix, system.size) for matrix in _matrices(seen)
-        )
+        by_columns = _by_rows(columns.T)
+        filled = len(by_columns[2]) > _DENSE_FROM * columns.size
         return LinearForm(
-            mass,
-            rate,
-            position,
-            damping,
-            stiffness,
-            circulatory,
-            band,
-            inverse,
-            _entries(by_columns),
+            *_packed(_matrices(seen), system.size),
+            factors,
+            *by_columns,
             np.ascontiguousarray(columns.T) if filled else np.zeros((0, 0)),
             response.reshape(columns.shape[1], system.size),
             np.ascontiguousarray(delassus),
             np.ascontiguousarray(compliance),
-            soft,
-            laws.normal,
-            laws.restitution,
-            np.asarray(laws.friction, dtype=float),
-            laws.limit,
+            np.array([laws.normal, laws.restitution, laws.friction, laws.limit, soft], dtype=float),
             dead,
             self._width,
-            self._symmetric,
+            banded,
             self.on_position,
             self.theta,
             self.step,
@@ -160,8 +162,9 @@ class LinearStretch:
         columns = full.reshape(system.size, count * w)
         return columns if self._modal is None else self._modal.shapes.T @ columns
 
-    def run(self, snapshot: Snapshot, count: int, every: int) -> tuple[Snapshot, dict[str, np.ndarray], str]:
-        from klapper.schemes.kernels.linear import run
+    def run(
+        self, snapshot: Snapshot, count: int, every: int, until: float = np.inf
+    ) -> tuple[Snapshot, dict[str, np.ndarray], str]:
         from klapper.schemes.kernels.linear_form import Saved
 
         system, m, w = self.system, self.system.contacts.count, self._width
@@ -178,28 +181,13 @@ class LinearStretch:
             np.empty((s, 7)),
             np.empty(s),
         )
-        impulse, last = np.zeros((m, w)), np.zeros((m, w))
-        scale = np.where(self._scale > 0, self._scale, 1.0)
-        impulse[snapshot.contact] = snapshot.impulse[:, :w] / scale[snapshot.contact]
-        held = np.zeros(m, dtype=bool)
-        held[snapshot.contact] = True
-        loads, damping, friction, impact, numerical = snapshot.sums.tolist()
-        into = self._modal.into if self._modal is not None else np.copy
-        done, covered = run(
-            self._form,
-            self._course(snapshot.step, count, times),
-            into(snapshot.position),
-            into(snapshot.velocity),
-            impulse,
-            held,
-            (loads, damping, friction, impact, numerical),
-            snapshot.step,
-            count,
-            every,
-            self.tolerance,
-            saved,
-            last,
-        )
+        course = self._course(snapshot.step, count, times)
+        while True:
+            solver = address(self._solvers[self._failed])
+            done, covered, last = self._attempt(solver, snapshot, course, count, every, saved)
+            if covered == count or self._failed == len(self._solvers) - 1:
+                break
+            self._failed += 1
         finished = done == s and covered == count
         why = "" if finished else "a contact problem was not solved to the tolerance by the compiled solver"
         if done == 0:
@@ -222,6 +210,39 @@ class LinearStretch:
             "residual": saved.residual[:done],
         }
         return self._after(snapshot, samples, last), samples, why
+
+    def _attempt(
+        self, solver: Any, snapshot: Snapshot, course: Any, count: int, every: int, saved: Any
+    ) -> tuple[int, int, np.ndarray]:
+        """The loop with a solver of contact problems: (samples, steps they cover, impulses (m, w) of the last step)."""
+        from klapper.schemes.kernels.linear import run
+        from klapper.schemes.kernels.linear_contacts import new_basis
+
+        m, w = self.system.contacts.count, self._width
+        impulse, last = np.zeros((m, w)), np.zeros((m, w))
+        scale = np.where(self._scale > 0, self._scale, 1.0)
+        impulse[snapshot.contact] = snapshot.impulse[:, :w] / scale[snapshot.contact]
+        held = np.zeros(m, dtype=bool)
+        held[snapshot.contact] = True
+        into = self._modal.into if self._modal is not None else np.copy
+        done, covered = run(
+            self._form,
+            course,
+            into(snapshot.position),
+            into(snapshot.velocity),
+            impulse,
+            held,
+            np.array(snapshot.sums, dtype=float),
+            snapshot.step,
+            count,
+            every,
+            self.tolerance,
+            saved,
+            last,
+            solver,
+            *new_basis(impulse if w == 1 else impulse[:0]),
+        )
+        return done, covered, last
 
     def _after(self, before: Snapshot, samples: dict[str, np.ndarray], last: np.ndarray) -> Snapshot:
         loaded = np.flatnonzero(np.any(last != 0.0, axis=1)).astype(np.int64)
@@ -258,15 +279,14 @@ class LinearStretch:
         fixed_rates = all(part.tangential_rate.constant for part in system.contacts.parts)
         contact_times = one if fixed_gaps else at_contact
         earlier = np.maximum(contact_times - h, system.start.time)
+        turning = h * np.maximum(*(np.abs(system.gap_accelerations(t)) for t in (contact_times, earlier)))
         rates = system.tangential_rates(one if fixed_rates else at_contact)
         if self._width == 3:
             shape = rates.shape
             rates = (rates.reshape(shape[0], -1, 2) * self._scale[:, 1:]).reshape(shape)
         return Course(
             np.ascontiguousarray(self._load.value(one if fixed_load else at_force)),
-            system.gap_offsets(contact_times),
-            system.gap_rates(contact_times),
-            h * np.maximum(*(np.abs(system.gap_accelerations(t)) for t in (contact_times, earlier))),
+            np.stack([system.gap_offsets(contact_times), system.gap_rates(contact_times), turning]),
             np.ascontiguousarray(rates),
             system.gap_offsets(one if fixed_gaps else sample_times),
         )
@@ -284,15 +304,30 @@ def _matrices(system: Any) -> tuple[Any, ...]:
     )
 
 
-def _rows(matrix: Any, size: int) -> Any:
-    return _entries(sparse.csr_array((size, size)) if matrix is None else sparse.csr_array(matrix))
+def _packed(matrices: Any, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Start (k, n + 1), column and value of k sparse matrices by rows; None is a matrix of zeros."""
+    empty = np.zeros(size + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
+    parts = [empty if matrix is None else _by_rows(matrix) for matrix in matrices]
+    before = np.cumsum([0, *(len(value) for _, _, value in parts[:-1])])
+    return (
+        np.array([start for start, _, _ in parts]) + before[:, None],
+        np.concatenate([column for _, column, _ in parts]),
+        np.concatenate([value for _, _, value in parts]),
+    )
 
 
-def _entries(matrix: Any) -> Any:
-    """A compressed matrix, by rows or by columns."""
-    from klapper.schemes.kernels.linear_form import Rows
+def _by_rows(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Start, column and value of a dense or sparse matrix."""
+    if sparse.issparse(matrix):
+        return _entries(sparse.csr_array(matrix))
+    row, column = np.nonzero(matrix)
+    start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(matrix)))])
+    return start.astype(np.int64), column.astype(np.int64), np.asarray(matrix[row, column], dtype=float)
 
-    return Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(float))
+
+def _entries(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Start, index and value of a compressed matrix, by rows or by columns."""
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(float)
 
 
 def _implicit(system: Any, step: float, theta: float) -> Any:
@@ -307,18 +342,27 @@ def _implicit(system: Any, step: float, theta: float) -> Any:
 
 def _bandwidth(matrix: Any) -> int:
     """Number of diagonals beside the main one of a symmetric matrix, or a huge number for an unsymmetric one."""
-    entries = sparse.coo_array(matrix)
     if abs(matrix - matrix.T).max() > 1e-13 * abs(matrix).max():
         return int(np.iinfo(np.int64).max)
-    return int(np.abs(entries.row - entries.col).max(initial=0))
+    row, column = _places(matrix)
+    return int(np.abs(row - column).max(initial=0))
 
 
-def _factors(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(band factors L D Lᵀ, empty) of a narrow symmetric matrix, else (empty, inverse)."""
+def _places(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of the entries of a dense or sparse matrix that are not zero."""
+    if not sparse.issparse(matrix):
+        row, column = np.nonzero(matrix)
+        return row, column
+    entries = sparse.coo_array(matrix)
+    return entries.row, entries.col
+
+
+def _factors(matrix: Any) -> tuple[np.ndarray, bool]:
+    """(band factors L D Lᵀ, True) of a narrow symmetric matrix, else (inverse, False)."""
     n, width = matrix.shape[0], _bandwidth(matrix)
     if width > min(_WIDEST_BAND, n // 3):
         dense = matrix.toarray() if sparse.issparse(matrix) else matrix
-        return np.zeros((0, 0)), np.linalg.inv(dense)
+        return np.linalg.inv(dense), False
     import scipy.linalg
 
     upper = np.zeros((width + 1, n))
@@ -329,7 +373,7 @@ def _factors(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
     diagonal = lower[0].copy()
     band = lower / diagonal  # unit lower triangle by columns
     band[0] = diagonal**2
-    return band, np.zeros((0, 0))
+    return band, True
 
 
 def _solve(matrix: Any, right: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ Moreau 1988; Jean 1999; Anitescu & Potra 2002.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -39,9 +39,10 @@ from klapper.schemes.base import (
 )
 from klapper.schemes.energy import spring_energy
 from klapper.schemes.lasting_contacts import closed_at_start
-from klapper.schemes.mobility import Inverse
-from klapper.schemes.moreau_step import MoreauStep
 from klapper.schemes.work import Work
+
+if TYPE_CHECKING:
+    from klapper.schemes.mobility import Inverse
 
 
 @registered
@@ -57,7 +58,8 @@ class Moreau(AccurateSteps):
                     closed contacts approach, before the step goes on without restitution (Scheme 5.3)
     ``level``       "velocity": constraints on v⁺ (thesis); "position": on g(q⁺), for contact compliance, (5.70)
     ``projection``  whether penetration and drift of joints are removed from the position at the end of the step; None:
-                    where directions depend on q, and contacts that last keep the O(h²) of their law
+                    where directions depend on q, and contacts that last keep the O(h²) of their law; of rigid bodies
+                    drift of joints only
     ``accuracy``    allowed error of position [m] per step; None: all steps are equal
     ``solver``      of the contact problem, see :func:`klapper.complementarity.solve`
     ``selection``   rule of :mod:`klapper.complementarity.selection` for forces that are not unique; None: as solved
@@ -144,17 +146,20 @@ class Moreau(AccurateSteps):
             return self.projection
         if self.level == "position" or system.singular_mass:
             return False  # gaps of the end of the step are in its law; no metric to project in
-        if system.rigid_bodies:
-            return False  # contacts that last keep their gap by their law, and impacts would move flights
-        turns = system.contacts.count > 0 and not system.affine_gaps
-        return turns or (len(system.constraints) > 0 and not system.affine_constraints)
+        if len(system.constraints) > 0 and not system.affine_constraints:
+            return True
+        # of rigid bodies joints only: contacts that last keep their gap by their law, and after impacts a body that is
+        # moved out of a wall would not fly on the parabola on which it came
+        return not system.rigid_bodies and system.contacts.count > 0 and not system.affine_gaps
+
+    def clears(self, system: System) -> bool:
+        """Whether penetration is taken out of positions that are projected, and not only the drift of joints."""
+        return bool(self.projection) or not system.rigid_bodies
 
     def stretch(self, system: System) -> Stretch | None:
         if not self.compiled:
             return None
         for option, general in (
-            ("accuracy", None),
-            ("impact", None),
             ("selection", None),
             ("solver", "auto"),
         ):
@@ -171,7 +176,10 @@ class Moreau(AccurateSteps):
             self.tolerance,
             self.level,
             projects=self.projects(system),
+            clears=self.clears(system),
             keeps_lasting=self.projection is None,
+            jumps=self.impact is not None,
+            accuracy=self.accuracy,
         )
 
     @property
@@ -224,6 +232,8 @@ class Moreau(AccurateSteps):
         return replace(step, after=replace(step.after, memory=memory))
 
     def _fixed_step(self, system: System, snapshot: Snapshot, h: float, work: Work) -> Step:
+        from klapper.schemes.moreau_step import MoreauStep
+
         try:
             return MoreauStep(self, system, snapshot, h, work).done()
         except ComplementarityError as error:
@@ -236,6 +246,8 @@ class Moreau(AccurateSteps):
         """M̂⁻¹, kept from the last step as long as the matrices are the same objects."""
 
         def made() -> Inverse:
+            from klapper.schemes.mobility import Inverse
+
             matrix = mass
             if tangents.velocity is not None:
                 matrix = matrix - (h * self.theta) * tangents.velocity

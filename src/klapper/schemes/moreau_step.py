@@ -297,7 +297,12 @@ class MoreauStep:
                 else np.zeros(len(self.contact), dtype=bool)
             )
             q_after = project_position(
-                system, self.t + h, q_after, self.contact[lasts], self.lasting.allowed[lasts]
+                system,
+                self.t + h,
+                q_after,
+                self.contact[lasts],
+                self.lasting.allowed[lasts],
+                penetration=self.scheme.clears(system),
             )
         full = self._by_contact(rows, impulse)
         sums = self.before.sums + step_energy(self, full, bilateral, q_after, v_after)

@@ -24,14 +24,16 @@ def project_position(
     lasting: np.ndarray | None = None,
     allowed: np.ndarray | None = None,
     *,
+    penetration: bool = True,
     tolerance: float = 1e-12,
 ) -> np.ndarray:
     """The nearest position (nq,) without penetration and with the two-sided constraints met to ``tolerance`` [m].
 
-    Contacts with the numbers (l,) ``lasting`` may keep the penetrations (l,) [m] ``allowed``.
+    Contacts with the numbers (l,) ``lasting`` may keep the penetrations (l,) [m] ``allowed``; without ``penetration``
+    all contacts keep theirs.
     """
     for _ in range(_ROUNDS):
-        near = system.near(t, q)
+        near = system.near(t, q) if penetration else np.zeros(0, dtype=np.int64)
         gaps = system.gaps(t, q, near)
         if lasting is not None and allowed is not None and len(lasting):
             _, mine, theirs = np.intersect1d(near, lasting, return_indices=True)

@@ -77,7 +77,9 @@ class RigidStretch:
             return np.empty((0, 4), dtype=np.int64)
         return every_pair(self._model)
 
-    def run(self, snapshot: Snapshot, count: int, every: int) -> tuple[Snapshot, dict[str, Any], str]:
+    def run(
+        self, snapshot: Snapshot, count: int, every: int, until: float = np.inf
+    ) -> tuple[Snapshot, dict[str, Any], str]:
         """Do ``count`` steps; samples are the multiples of ``every``, counted from step 0, and the last step.
 
         Snapshot and samples end at the last sample whose steps all succeeded (no samples: at the given snapshot); the

@@ -15,19 +15,23 @@ def stretch_for(
     level: str,
     *,
     projects: bool,
+    clears: bool,
     keeps_lasting: bool,
+    jumps: bool,
+    accuracy: float | None,
 ) -> Stretch:
     """The loop for linear systems without constraints, for heaps of balls, or for any compiled form.
 
-    ``projects``, ``keeps_lasting``  whether positions are projected, and whether contacts that last keep what their law
-    leaves. Raises :class:`~klapper.mechanics.compiled_form.NotCompiled` with the reason where there is none.
+    The arguments are those of :class:`~klapper.schemes.form_stretch.FormStretch`. Raises
+    :class:`~klapper.mechanics.compiled_form.NotCompiled` with the reason where there is none.
     """
-    if isinstance(system, LinearSystem):
+    plain = not projects and not jumps and accuracy is None
+    if plain and isinstance(system, LinearSystem):
         from klapper.schemes.linear_stretch import LinearStretch, obstacle
 
-        if not obstacle(system) and not projects:
+        if not obstacle(system):
             return LinearStretch(system, step, theta, tolerance, level)
-    form = system.rigid_form() if level == "velocity" and not projects else None
+    form = system.rigid_form() if plain and level == "velocity" else None
     if form is not None:
         from klapper.schemes.rigid_stretch import RigidStretch
 
@@ -42,5 +46,8 @@ def stretch_for(
         tolerance,
         level=level,
         projects=projects,
+        clears=clears,
         keeps_lasting=keeps_lasting,
+        jumps=jumps,
+        accuracy=accuracy,
     )

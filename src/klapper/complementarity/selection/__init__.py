@@ -7,14 +7,38 @@ print(forces)                                      # bounds, and what is determi
 print(MinimumNorm().select(forces).forces)
 """
 
-from klapper.complementarity.selection.batch import BatchSelection, select_nearest, select_quality
-from klapper.complementarity.selection.extreme import Extreme, ExtremeMotion, LargestMargin
-from klapper.complementarity.selection.force_set import ForceSet
-from klapper.complementarity.selection.least_squares import Compliant, MinimumNorm, NearPrevious
-from klapper.complementarity.selection.prox_iteration import ProxIteration
-from klapper.complementarity.selection.pseudo_inverse import PseudoInverse
-from klapper.complementarity.selection.quality import QualityFunctional
-from klapper.complementarity.selection.rule import Selection, SelectionRule
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from klapper.complementarity.selection.batch import BatchSelection, select_nearest, select_quality
+    from klapper.complementarity.selection.extreme import Extreme, ExtremeMotion, LargestMargin
+    from klapper.complementarity.selection.force_set import ForceSet
+    from klapper.complementarity.selection.least_squares import Compliant, MinimumNorm, NearPrevious
+    from klapper.complementarity.selection.prox_iteration import ProxIteration
+    from klapper.complementarity.selection.pseudo_inverse import PseudoInverse
+    from klapper.complementarity.selection.quality import QualityFunctional
+    from klapper.complementarity.selection.rule import Selection, SelectionRule
+
+_PLACES = {
+    "BatchSelection": "batch",
+    "Compliant": "least_squares",
+    "Extreme": "extreme",
+    "ExtremeMotion": "extreme",
+    "ForceSet": "force_set",
+    "LargestMargin": "extreme",
+    "MinimumNorm": "least_squares",
+    "NearPrevious": "least_squares",
+    "ProxIteration": "prox_iteration",
+    "PseudoInverse": "pseudo_inverse",
+    "QualityFunctional": "quality",
+    "Selection": "rule",
+    "SelectionRule": "rule",
+    "select_nearest": "batch",
+    "select_quality": "batch",
+}
 
 __all__ = [
     "BatchSelection",
@@ -33,3 +57,14 @@ __all__ = [
     "select_nearest",
     "select_quality",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(
+            f"klapper.complementarity.selection has no '{name}'; it has {', '.join(__all__)}."
+        )
+    found = globals()[name] = getattr(
+        import_module(f"klapper.complementarity.selection.{_PLACES[name]}"), name
+    )
+    return found

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from klapper.complementarity import NotApplicable, Uniqueness, uniqueness
-from klapper.complementarity.uniqueness import Verdict
+from klapper.complementarity.unique import Verdict
 from klapper.mechanics.impact.law import ImpactLaw, impact_law
 from klapper.mechanics.impact.problem import ImpactProblem
 from klapper.mechanics.impact.result import Impact, ImpactDeterminacy, Stage, worst

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from klapper.complementarity import NotApplicable, Solution, Uniqueness, uniqueness
-from klapper.complementarity.uniqueness import Verdict
+from klapper.complementarity.unique import Verdict
 from klapper.mechanics.impact.audit import ImpactAudit, audit_stages
 from klapper.mechanics.impact.problem import ImpactProblem
 

@@ -50,7 +50,7 @@ def _fill(out: Any, given: Any) -> Any:
     if axes == 1 and isinstance(given, _REAL):
         return _one
     if isinstance(given, types.BaseTuple):
-        entries = list(given)
+        entries = list(given)  # type: ignore[call-overload]
         if axes == 1 and all(isinstance(entry, _REAL) for entry in entries):
             return _written("out[{0}] = given[{0}]", len(entries))
         if axes == 2 and all(_depth(entry) == 1 for entry in entries):
@@ -77,7 +77,7 @@ def _depth(given: Any) -> int:
     if isinstance(given, types.List):
         inner = {_depth(given.dtype)}
     elif isinstance(given, types.BaseTuple):
-        inner = {_depth(entry) for entry in given}
+        inner = {_depth(entry) for entry in given}  # type: ignore[attr-defined]
     else:
         return -1
     return inner.pop() + 1 if len(inner) == 1 and -1 not in inner else -1

@@ -13,12 +13,15 @@ from numba import njit
 from numba.core import ir, types
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.dispatcher import Dispatcher
 from numba.core.ir_utils import build_definitions
 from numba.core.lowering import Lower
 from numba.core.postproc import PostProcessor
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering
 from numba.core.untyped_passes import InlineInlinables
 from numba.extending import intrinsic
+
+from klapper.mechanics.compiled_form import NotCompiled
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +41,7 @@ class Captured:
     __hash__ = object.__hash__
 
 
-@intrinsic
-def readonly(typing: Any, array: Any) -> Any:
+def _readonly(typing: Any, array: Any) -> Any:
     """The same array; whoever writes into it is not compiled."""
     del typing
 
@@ -48,6 +50,9 @@ def readonly(typing: Any, array: Any) -> Any:
         return arguments[0]
 
     return array.copy(readonly=True)(array), generate
+
+
+readonly: Any = intrinsic(_readonly)
 
 
 @njit
@@ -76,9 +81,12 @@ class _LoadCaptured(FunctionPass):
             body = []
             for statement in block.body:
                 value = getattr(statement, "value", None) if isinstance(statement, ir.Assign) else None
-                if isinstance(value, ir.Global | ir.FreeVar) and isinstance(value.value, Captured):
-                    body += _load(block.scope, statement, value.value)
+                known = value.value if isinstance(value, ir.Global | ir.FreeVar) else None
+                if isinstance(known, Captured):
+                    body += _load(block.scope, statement, known)
                     loaded = True
+                elif isinstance(known, Dispatcher) and _unnamed(known):
+                    raise NotCompiled("it passes a function that it defines to another one")
                 else:
                     body.append(statement)
             block.body = body
@@ -86,6 +94,11 @@ class _LoadCaptured(FunctionPass):
             state.func_ir._definitions = build_definitions(state.func_ir.blocks)
             PostProcessor(state.func_ir).run()
         return loaded
+
+
+def _unnamed(function: Any) -> bool:
+    """Whether numba made it of a function inside a user's: it would be found by a name that others may have too."""
+    return not hasattr(function, "klapper_digest") and "closure.<locals>" in function.py_func.__qualname__
 
 
 def _load(scope: Any, statement: Any, what: Captured) -> list[Any]:
@@ -153,7 +166,7 @@ class _QuietLower(Lower):  # type: ignore[misc]
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _QuietLowering(BaseNativeLowering):  # type: ignore[misc]
-    _name = "quiet_lowering"
+    _name: Any = "quiet_lowering"
 
     @property
     def lowering_class(self) -> Any:

@@ -33,8 +33,8 @@ SIZE, CONTACTS, ROWS, LAWS, CONSTRAINTS, CONSTANT_MASS = range(Tables.HEADER, Ta
 MASS, FORCE, STIFF, TANGENTS, POTENTIAL, DAMPING = range(Tables.HEADER + 6, Tables.HEADER + HEAD)
 """Captured numbers (in ``data``) of these functions."""
 WIDTH = 10
-"""Columns of the table of contacts: value (2), gradient (2), tangents (2), given rate and its components, has normal, law.
-"""
+"""Columns of the table of contacts: value (2), gradient (2), tangents (2), given rate and its components, has normal,
+law."""
 CONSTRAINT_WIDTH = 4
 
 _library = njit(cache=True, error_model="numpy")
@@ -350,17 +350,14 @@ def directions_of(gradient: Any, normal: Any, tangents: Any) -> Callable[..., No
             row = contact_row(index, which[k])
             if row < 0:
                 continue
-            if gradient is not None:
-                if index[row] >= FUNCTION:
-                    rates[k, 0] = gradient(index, data, row, t, q, contact_gradient(rows, k))
-            if normal is not None:
-                if index[row + 2] >= FUNCTION:
-                    captured = index[row + 3]
-                    normal(index[row + 2], t, readonly(q), contact_gradient(rows, k))
-            if tangents is not None:
-                if index[row + 4] >= FUNCTION:
-                    captured = index[row + 5]  # noqa: F841
-                    tangents(index[row + 4], t, readonly(q), contact_tangents(rows, k))
+            if gradient is not None and index[row] >= FUNCTION:
+                rates[k, 0] = gradient(index, data, row, t, q, contact_gradient(rows, k))
+            if normal is not None and index[row + 2] >= FUNCTION:
+                captured = index[row + 3]
+                normal(index[row + 2], t, readonly(q), contact_gradient(rows, k))
+            if tangents is not None and index[row + 4] >= FUNCTION:
+                captured = index[row + 5]  # noqa: F841
+                tangents(index[row + 4], t, readonly(q), contact_tangents(rows, k))
 
     return directions
 
@@ -380,10 +377,9 @@ def constraint_directions_of(gradient: Any, direction: Any) -> Callable[..., Non
             row = constraint_row(index, k)
             if index[row] >= FUNCTION:
                 rates[k] = gradient(index, data, row, t, q, constraint_gradient(rows, k))
-            if direction is not None:
-                if index[row + 2] >= FUNCTION:
-                    captured = index[row + 3]  # noqa: F841
-                    direction(index[row + 2], t, readonly(q), constraint_gradient(rows, k))
+            if direction is not None and index[row + 2] >= FUNCTION:
+                captured = index[row + 3]  # noqa: F841
+                direction(index[row + 2], t, readonly(q), constraint_gradient(rows, k))
 
     return constraint_directions
 

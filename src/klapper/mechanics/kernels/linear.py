@@ -2,9 +2,9 @@
 
 ``index`` from HEADER on: n, m, d, p, w, u; then places (N: in ``data``, I: in ``index``) of
 
-    0 mass N, count     2 rate rows I, columns I, entries N, count      6 the same of K + N       10 D       14 K     18 N
-    22 load N           23 dead load N           24 contact columns I, rows N          26 offsets I, rates I, rate sizes I
-    29 has normal, ε, law number, limit, ratio: N      30 constraint columns I, rows N, offsets I
+     0 mass N, count    2 D + G: rows I, columns I, entries N, count    6 the same of K + N    10 D    14 K    18 N
+    22 load N    23 dead load N    24 contact columns I, rows N    26 offsets I, rates I, rate sizes I
+    29 has normal, ε, law number, limit, ratio: N    30 constraint columns I, rows N, offsets I
 """
 
 from __future__ import annotations
@@ -143,9 +143,7 @@ def curvature(
 
 
 @form_function("laws")
-def laws(
-    index: np.ndarray, data: np.ndarray, which: np.ndarray, speed: np.ndarray, out: np.ndarray
-) -> None:
+def laws(index: np.ndarray, data: np.ndarray, which: np.ndarray, speed: np.ndarray, out: np.ndarray) -> None:
     for k in range(which.size):
         law = given_law(index, data, which[k], out, k)
         if law >= 0:

@@ -1,6 +1,8 @@
-"""How the functions of this folder are compiled: kept on disk, and without wrappers for Python where none calls them."""
+"""How functions here are compiled: kept on disk, and without wrappers for Python where none calls them."""
+
+from typing import Any
 
 from numba import njit
 
-inner = njit(cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-outer = njit(cache=True, error_model="numpy")
+outer: Any = njit(cache=True, error_model="numpy")
+inner: Any = njit(cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)  # type: ignore[call-overload]

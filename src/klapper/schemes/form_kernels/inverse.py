@@ -78,10 +78,10 @@ def factorise(inverse: Inverse) -> bool:
     factors, order = inverse.factors, inverse.order
     n = factors.shape[0]
     if inverse.kind == DIAGONAL:
+        smallest = np.inf
         for i in range(n):
-            if not factors[i, 0] > 0.0:
-                return False
-        return True
+            smallest = min(smallest, factors[i, 0])
+        return smallest > 0.0
     if inverse.kind == DENSE:
         return lu(factors, order)
     shift = inverse.band

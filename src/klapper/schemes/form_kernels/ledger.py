@@ -109,11 +109,11 @@ def book(
         model.call.mass(model.index, model.data, room.q_after, room.mass_after)
         gained = quadratic(model.mass_row, model.mass_column, room.mass_after, after, after)
         gained -= quadratic(model.mass_row, model.mass_column, room.mass, after, after)
-        gained -= quadratic(model.mass_row, model.mass_column, room.mass_before, v, v)
+        gained -= quadratic(model.mass_row, model.mass_column, state.mass, v, v)
         gained += quadratic(model.mass_row, model.mass_column, room.mass, v, v)
         numerical -= 0.5 * gained
         for e in range(room.mass_after.size):
-            room.mass_before[e] = room.mass_after[e]
+            state.mass[e] = room.mass_after[e]
         state.stored[2] = 0.5 * quadratic(model.mass_row, model.mass_column, room.mass_after, after, after)
     else:
         state.stored[2] = 0.5 * quadratic(model.mass_row, model.mass_column, room.mass, after, after)

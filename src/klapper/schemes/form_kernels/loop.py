@@ -6,25 +6,32 @@ from typing import NamedTuple
 
 import numpy as np
 
+from klapper.contact_states import IMPACT
+from klapper.schemes.adaptive_step import SMALLEST
 from klapper.schemes.form_kernels.compiling import inner, outer
-from klapper.schemes.form_kernels.contacts import brought, new_contacts
-from klapper.schemes.form_kernels.inverse import along
+from klapper.schemes.form_kernels.contacts import Contacts, among, brought, new_contacts
+from klapper.schemes.form_kernels.inverse import Inverse, along
+from klapper.schemes.form_kernels.joints import Joints
 from klapper.schemes.form_kernels.model import Model, Scheme, model_by_reference
 from klapper.schemes.form_kernels.room import (
     Kept,
+    Room,
     State,
+    copy_state,
     kept_by_reference,
     new_inverse,
     new_joints,
     new_room,
+    new_state,
     state_by_reference,
 )
-from klapper.schemes.form_kernels.step import DONE, response_of, step
+from klapper.schemes.form_kernels.step import DONE, IMPACT_LAW, response_of, step
 
 
 class Saved(NamedTuple):
     """Arrays that the loop fills, one row per step: position (nq,), velocity (nv,), gap (m,), impulse (m, 1 + d),
-    contact state (m,), constraint impulse (p,), energy (7,), residual, and ``rank`` (1,) of the constraints."""
+    contact state (m,), constraint impulse (p,), energy (7,), residual, time where steps differ in length; and ``rank``
+    (1,) of the constraints."""
 
     position: np.ndarray
     velocity: np.ndarray
@@ -34,6 +41,7 @@ class Saved(NamedTuple):
     constraint: np.ndarray
     energy: np.ndarray
     residual: np.ndarray
+    time: np.ndarray
     rank: np.ndarray
 
 
@@ -49,10 +57,167 @@ def run(
     count: int,
     saved: Saved,
 ) -> tuple[int, int, int, float]:
-    """Up to ``count`` steps after the ``first`` ones; (steps done, how the last one ended, its contacts, residual).
+    """Up to ``count`` equal steps after the ``first`` ones; steps done, how the last one ended, its contacts, residual.
 
     ``kind``, ``band``  of M̂; ``keeps`` says that M̂, constraints and all contact directions are constant
     """
+    model, state = _by_reference(given, begin)
+    room, contacts = new_room(model), new_contacts(model.room, model.width, model.tangential)
+    inverse, joints = new_inverse(kind, band, model.velocities), new_joints(model, kind)
+    plain, plain_joints = inverse, joints
+    if scheme.projects:
+        plain, plain_joints = new_inverse(kind, band, model.velocities), new_joints(model, kind)
+    kept = kept_by_reference(np.zeros((0, 0)), np.zeros((0, 0)))
+    every = np.arange(model.contacts)
+    _energies_at_start(model, state)
+    h = scheme.step
+    for k in range(count):
+        t = scheme.start + (first + k) * h
+        ended, used, residual = step(
+            model, scheme, kept, inverse, joints, plain, plain_joints, contacts, room, t, h, h, k == 0, state
+        )
+        if ended != DONE:
+            return k, ended, used, residual
+        if k == 0 and keeps:
+            kept = _constant_responses(model, inverse, joints, room, every, t + (1 - scheme.theta) * h)
+        _note_contacts(model, contacts, room, used, k, saved)
+        saved.residual[k] = residual
+        _save(model, joints, state, every, scheme.start + (first + k + 1) * h, k, saved)
+    return count, DONE, 0, 0.0
+
+
+@outer
+def run_adaptive(
+    given: Model,
+    scheme: Scheme,
+    kind: int,
+    band: int,
+    begin: State,
+    memory: np.ndarray,
+    until: float,
+    count: int,
+    saved: Saved,
+) -> tuple[int, int, int, float]:
+    """Up to ``count`` steps of two halves, checked against one whole step, not beyond ``until`` [s].
+
+    ``memory`` (5,): length of the next step, of the last half step, and time, changed in place; then time and error of
+    the first step that misses the accuracy. See :mod:`klapper.schemes.adaptive_step`.
+    """
+    model, state = _by_reference(given, begin)
+    room, contacts = new_room(model), new_contacts(model.room, model.width, model.tangential)
+    inverse, joints = new_inverse(kind, band, model.velocities), new_joints(model, kind)
+    plain, plain_joints = new_inverse(kind, band, model.velocities), new_joints(model, kind)
+    kept = kept_by_reference(np.zeros((0, 0)), np.zeros((0, 0)))
+    every = np.arange(model.contacts)
+    before, whole = new_state(model), np.zeros(model.positions)
+    _energies_at_start(model, state)
+    smallest = SMALLEST * scheme.step
+    for k in range(count):
+        t = memory[2]
+        if t >= until - 1e-12 * abs(until):
+            return k, DONE, 0, 0.0
+        copy_state(state, before)
+        h, factor, error = min(memory[0], scheme.step, until - t), 1.0, 0.0
+        while True:
+            saved.impulse[k, :, :] = 0.0
+            saved.state[k, :] = 0
+            saved.constraint[k, :] = 0.0
+            saved.residual[k] = 0.0
+            ended, used, residual = step(
+                model, scheme, kept, inverse, joints, plain, plain_joints, contacts, room,
+                t, h, max(h, memory[1]), True, state,
+            )  # fmt: skip
+            whole[:] = state.q
+            copy_state(before, state)
+            last, at = memory[1], t
+            for half in range(2):
+                if ended == DONE:
+                    ended, used, residual = step(
+                        model, scheme, kept, inverse, joints, plain, plain_joints, contacts, room,
+                        at, 0.5 * h, max(0.5 * h, last), half == 0, state,
+                    )  # fmt: skip
+                if ended == DONE:
+                    _note_contacts(model, contacts, room, used, k, saved)
+                    saved.residual[k] = max(saved.residual[k], residual)
+                    last, at = 0.5 * h, at + 0.5 * h
+            if ended == DONE:
+                error = _unseen(model, contacts, used, state, every, at)
+                for i in range(model.positions):
+                    error = max(error, abs(whole[i] - state.q[i]))
+                factor = min(max(0.9 * np.sqrt(scheme.accuracy / max(error, 1e-300)), 0.2), 2.0)
+                if error <= scheme.accuracy or h <= smallest:
+                    break
+                h = max(h * min(factor, 0.7), smallest)
+            elif h <= smallest or ended == IMPACT_LAW:
+                copy_state(before, state)
+                return k, ended, used, residual
+            else:
+                h = max(0.5 * h, smallest)
+            copy_state(before, state)
+        if error > scheme.accuracy and memory[4] == 0.0:
+            memory[3], memory[4] = t, error
+        memory[0], memory[1], memory[2] = min(h * factor, scheme.step), 0.5 * h, at
+        saved.time[k] = at
+        _save(model, joints, state, every, at, k, saved)
+    return count, DONE, 0, 0.0
+
+
+@inner
+def _unseen(model: Model, contacts: Contacts, used: int, state: State, every: np.ndarray, t: float) -> float:
+    """Depth [m] of contacts that closed within a step without taking part in it."""
+    if model.contacts == 0:
+        return 0.0
+    gap, depth = np.empty(every.size), 0.0
+    brought(model, t)
+    model.call.gaps(model.index, model.data, t, state.q, every, gap)
+    for i in range(every.size):
+        if gap[i] < -depth and among(i, contacts.number[:used]) < 0:
+            depth = -gap[i]
+    return depth
+
+
+@inner
+def _energies_at_start(model: Model, state: State) -> None:
+    if not model.constant_mass:
+        model.call.mass(model.index, model.data, state.q, state.mass)
+    if model.has_potential:
+        state.stored[0] = model.call.potential(model.index, model.data, state.q)
+
+
+@inner
+def _note_contacts(model: Model, contacts: Contacts, room: Room, used: int, k: int, saved: Saved) -> None:
+    """Add what the contacts and constraints did in a step to row k."""
+    for c in range(used):
+        i = contacts.number[c]
+        if saved.state[k, i] != IMPACT:
+            saved.state[k, i] = room.state[c]
+        for a in range(1 + model.tangential):
+            saved.impulse[k, i, a] += contacts.impulse[c, a]
+    for i in range(model.constraints):
+        saved.constraint[k, i] += room.joint_impulse[i]
+
+
+@inner
+def _save(
+    model: Model, joints: Joints, state: State, every: np.ndarray, t: float, k: int, saved: Saved
+) -> None:
+    """The state after a step into row k."""
+    for i in range(model.positions):
+        saved.position[k, i] = state.q[i]
+    for i in range(model.velocities):
+        saved.velocity[k, i] = state.v[i]
+    if model.contacts > 0:
+        brought(model, t)
+        model.call.gaps(model.index, model.data, t, state.q, every, saved.gap[k])
+    saved.rank[0] = min(saved.rank[0], joints.kind[1])
+    saved.energy[k, 0] = state.stored[2]
+    saved.energy[k, 1] = state.stored[0] + state.stored[1]
+    for i in range(5):
+        saved.energy[k, 2 + i] = state.sums[i]
+
+
+@inner
+def _by_reference(given: Model, begin: State) -> tuple[Model, State]:
     model = model_by_reference(
         given.call,
         given.index,
@@ -98,64 +263,17 @@ def run(
         given.power_rule,
     )
     state = state_by_reference(
-        begin.q, begin.v, begin.held, begin.held_impulse, begin.counts, begin.sums, begin.stored
+        begin.q, begin.v, begin.held, begin.held_impulse, begin.counts, begin.sums, begin.stored, begin.mass
     )
-    room, contacts = new_room(model), new_contacts(model.room, model.width, model.tangential)
-    inverse, joints = new_inverse(kind, band, model.velocities), new_joints(model, kind)
-    if scheme.projects:
-        plain, plain_joints = new_inverse(kind, band, model.velocities), new_joints(model, kind)
-    else:
-        plain, plain_joints = inverse, joints
-    kept = kept_by_reference(np.zeros((0, 0)), np.zeros((0, 0)))
-    every = np.arange(model.contacts)
-    if not model.constant_mass:
-        model.call.mass(model.index, model.data, state.q, room.mass_before)
-    if model.has_potential:
-        state.stored[0] = model.call.potential(model.index, model.data, state.q)
-    h = scheme.step
-    for k in range(count):
-        t = scheme.start + (first + k) * h
-        ended, used, residual = step(
-            model, scheme, kept, inverse, joints, plain, plain_joints, contacts, room, t, h, h, k == 0, state
-        )
-        if ended != DONE:
-            return k, ended, used, residual
-        if k == 0 and keeps:
-            kept = _constant_responses(
-                model, inverse, joints, contacts, room, every, t + (1 - scheme.theta) * h
-            )
-        for i in range(model.positions):
-            saved.position[k, i] = state.q[i]
-        for i in range(model.velocities):
-            saved.velocity[k, i] = state.v[i]
-        if model.contacts > 0:
-            brought(model, scheme.start + (first + k + 1) * h)
-            model.call.gaps(
-                model.index, model.data, scheme.start + (first + k + 1) * h, state.q, every, saved.gap[k]
-            )
-        for c in range(used):
-            i = contacts.number[c]
-            saved.state[k, i] = room.state[c]
-            for a in range(1 + model.tangential):
-                saved.impulse[k, i, a] = contacts.impulse[c, a]
-        for i in range(model.constraints):
-            saved.constraint[k, i] = room.joint_impulse[i]
-        saved.rank[0] = min(saved.rank[0], joints.kind[1])
-        saved.energy[k, 0] = state.stored[2]
-        saved.energy[k, 1] = state.stored[0] + state.stored[1]
-        for i in range(5):
-            saved.energy[k, 2 + i] = state.sums[i]
-        saved.residual[k] = residual
-    return count, DONE, 0, 0.0
+    return model, state
 
 
 @inner
 def _constant_responses(
     model: Model,
-    inverse: object,
-    joints: object,
-    contacts: object,
-    room: object,
+    inverse: Inverse,
+    joints: Joints,
+    room: Room,
     every: np.ndarray,
     t: float,
 ) -> Kept:

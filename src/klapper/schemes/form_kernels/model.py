@@ -43,14 +43,14 @@ class Model(NamedTuple):
     ``mass_row`` …              places of the entries of M, and of the tangents
     ``share_start`` …           rows of ``shares``
     ``joint_band``              half bandwidth of the Gram matrix of constraints where M̂ is diagonal
-    ``positions`` …             sizes nq, nv, m, d, p; ``room`` contacts near at once, ``width`` and ``joint_width`` of rows
+    ``positions`` …             sizes nq, nv, m, d, p; ``room`` contacts near at once; ``width`` … of rows
     ``brings`` …                whether there is a function of this name
     ``differences``             whether tangents are differences of ``stiff``
     ``turns``                   whether g̈ may have a part b_N
     """
 
     call: Functions
-    index: np.ndarray
+    index: Any
     data: np.ndarray
     mass_row: np.ndarray
     mass_column: np.ndarray
@@ -97,13 +97,17 @@ model_by_reference = constructor(Model, ModelType)
 
 
 class Scheme(NamedTuple):
-    """Options of the scheme: h [s], θ, tolerance of contact problems, level, whether positions are projected, and the
-    time [s] at which the run began."""
+    """Options of the scheme: the largest h [s], θ, tolerance of contact problems, level, whether positions are
+    projected, whether penetration is taken out there, too, but for that of contacts that last, whether impacts are left
+    to an impact law, allowed error [m] per step (0: equal steps), and the time [s] at which the run began."""
 
     step: float
     theta: float
     tolerance: float
     on_position: bool
     projects: bool
+    clears: bool
     keeps_lasting: bool
+    jumps: bool
+    accuracy: float
     start: float

@@ -44,7 +44,7 @@ def project(
     q = room.q_after
     for _ in range(_ROUNDS):
         found = 0
-        if model.contacts > 0:
+        if scheme.clears and model.contacts > 0:
             if model.searches:
                 found = model.call.near(model.index, model.data, t, q, near)
                 if found < 0:

@@ -27,10 +27,11 @@ class State(NamedTuple):
     """What goes from step to step, changed in place.
 
     ``q``, ``v``                position (nq,) and velocity (nv,)
-    ``held``, ``held_impulse``  numbers (room,), rising, of the contacts loaded in the last step and impulses (room, 1 + d)
+    ``held``, ``held_impulse``  contacts loaded in the last step: numbers (room,), rising, and impulses (room, 1 + d)
     ``counts``                  (1,) how many of them
     ``sums``                    (5,) loads, damping, friction, impact, numerical [J]
     ``stored``                  (3,) potential energy, energy of contact compliance, kinetic energy [J]
+    ``mass``                    entries of M at q, where it is not constant
     """
 
     q: np.ndarray
@@ -40,6 +41,7 @@ class State(NamedTuple):
     counts: np.ndarray
     sums: np.ndarray
     stored: np.ndarray
+    mass: np.ndarray
 
 
 class Room(NamedTuple):
@@ -50,7 +52,6 @@ class Room(NamedTuple):
     q_after: np.ndarray
     at: np.ndarray
     mass: np.ndarray
-    mass_before: np.ndarray
     mass_after: np.ndarray
     by_position: np.ndarray
     by_velocity: np.ndarray
@@ -73,7 +74,7 @@ class Room(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """Responses M̂⁻¹ J (R, n) of all contact rows and their Delassus matrix (R, R), where both are constant, or empty."""
+    """Responses M̂⁻¹ J (R, n) of all contact rows and their Delassus matrix (R, R), if constant, else empty."""
 
     response: np.ndarray
     delassus: np.ndarray
@@ -96,7 +97,6 @@ def new_room(model: Model) -> Room:
         np.zeros(nq),
         np.zeros(model.mass_row.size),
         np.zeros(model.mass_row.size),
-        np.zeros(model.mass_row.size),
         np.zeros(model.tangent_row.size),
         np.zeros(model.tangent_row.size),
         np.zeros(n),
@@ -116,6 +116,33 @@ def new_room(model: Model) -> Room:
         np.zeros(model.room, np.int8),
         np.zeros(4),
     )
+
+
+@inner
+def new_state(model: Model) -> State:
+    width = 1 + model.tangential
+    return state_by_reference(
+        np.zeros(model.positions),
+        np.zeros(model.velocities),
+        np.zeros(model.room, np.int64),
+        np.zeros((model.room, width)),
+        np.zeros(1, np.int64),
+        np.zeros(5),
+        np.zeros(3),
+        np.zeros(model.mass_row.size),
+    )
+
+
+@inner
+def copy_state(source: State, target: State) -> None:
+    target.q[:] = source.q
+    target.v[:] = source.v
+    target.held[:] = source.held
+    target.held_impulse[:, :] = source.held_impulse
+    target.counts[:] = source.counts
+    target.sums[:] = source.sums
+    target.stored[:] = source.stored
+    target.mass[:] = source.mass
 
 
 @inner

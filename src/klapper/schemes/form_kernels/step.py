@@ -34,16 +34,8 @@ from klapper.schemes.form_kernels.projection import project
 from klapper.schemes.form_kernels.room import Kept, Room, State
 from klapper.schemes.form_kernels.smooth import solve_smooth
 
-DONE, UNSOLVED, NOT_FINITE, NO_INVERSE, NO_JOINTS, NO_ROOM, CONTRADICTION, REDUNDANT_RANK = (
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    7,
-)
+DONE, UNSOLVED, NOT_FINITE, NO_INVERSE, NO_JOINTS, NO_ROOM, CONTRADICTION, IMPACT_LAW = 0, 1, 2, 3, 4, 5, 6, 7
+_APPROACHES = 1e-12  # of the largest velocity: what approaches slower is at rest
 _DIFFERENCE = 6.0e-6
 _ROUND_OFF = 1e-12  # of the terms of a velocity: what is left of it where contacts hold it
 _COARSEST = 1e-6  # residual beyond which an unsolvable problem may pass for solved by enormous impulses
@@ -93,6 +85,11 @@ def step(
             contacts.columns[:count], contacts.rows[:count], contacts.rates[:count],
         )  # fmt: skip
         rough = laws(model, v, count, contacts)
+        for c in range(count):
+            if not math.isfinite(contacts.law[c, 2]):
+                return NOT_FINITE, count, math.inf
+        if scheme.jumps and _approaches(contacts, count, v):
+            return IMPACT_LAW, count, 0.0
     skew = _matrices(model, scheme, inverse, joints, room, t, t_contact, h, fresh, state)
     if skew < 0.0:
         return (NO_INVERSE if skew == -1.0 else NO_JOINTS), count, math.inf
@@ -130,6 +127,20 @@ def step(
     book(model, scheme, contacts, room, joints, count, jumps, t, h, longest, state)
     _pass_on(contacts, room, count, state)
     return DONE, count, residual
+
+
+@inner
+def _approaches(contacts: Contacts, count: int, v: np.ndarray) -> bool:
+    """Whether an impact law has something to do; contacts that last only turn."""
+    fastest, hits, faster = 0.0, False, False
+    for i in range(v.size):
+        fastest = max(fastest, abs(v[i]))
+    for c in range(count):
+        if contacts.law[c, 0] > 0.0:
+            speed = along(contacts.columns[c], contacts.rows[c, 0], v) + contacts.rates[c, 0]
+            hits = hits or (speed < 0.0 and not contacts.lasts[c])
+            faster = faster or speed < -_APPROACHES * fastest
+    return hits and faster
 
 
 @inner

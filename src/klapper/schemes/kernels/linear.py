@@ -7,16 +7,30 @@ Waltersberger (5.70); but only those that press are touched after the check that
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
 from klapper.contact_states import IMPACT, OPEN, SLIP, STICK
 from klapper.schemes.base import TOUCHING
-from klapper.schemes.kernels.linear_contacts import new_basis, solve_rough, solve_smooth
 from klapper.schemes.kernels.linear_form import (
+    CIRCULATORY,
+    DAMPING,
+    FRICTION,
+    LIMIT,
+    MASS,
+    NORMAL,
+    OFFSET,
+    POSITION,
+    RATE,
+    RATE_OF_GAP,
+    RESTITUTION,
+    SOFT,
+    STIFFNESS,
+    TURNING,
     Course,
     LinearForm,
-    Rows,
     Saved,
     along,
     apply_inverse,
@@ -32,8 +46,16 @@ _UNLOADED = 1e-13
 
 @njit(cache=True, inline="always")
 def taking_part(
-    model: LinearForm,
-    course: Course,
+    width: int,
+    step: float,
+    on_position: bool,
+    first: np.ndarray,
+    place: np.ndarray,
+    entry: np.ndarray,
+    dense: np.ndarray,
+    laws: np.ndarray,
+    given: np.ndarray,
+    tangential_rate: np.ndarray,
     row: int,
     rate_row: int,
     v: np.ndarray,
@@ -46,56 +68,58 @@ def taking_part(
 ) -> tuple[int, bool]:
     """Contacts of the step and their right-hand sides; returns their number and whether there is anything to solve.
 
+    Arrays of the model and of given motions come one by one: to take one out of a tuple in a loop counts references.
+
     ``at`` (n,)   on velocity level the position q + (1 − θ) h v that tells which contacts are closed, (4.7);
                   on position level that at the end of free motion
     ``held``      (m,) which contacts were loaded in the last step
     ``list_of``   (m,) is filled with the numbers of the contacts, ``b`` (m w,) in their order
     ``lasts``     (m,) which contacts obey the law of those that last, ``klapper.schemes.lasting_contacts``
     """
-    w, columns, dense = model.width, model.columns, model.dense
+    w = width
     taking, demand = 0, False
     moving, fastest = False, 0.0
-    if not model.on_position:
-        for i in range(model.has_normal.size):
-            moving = moving or course.turning[row, i] > 0.0
+    if not on_position:
+        for i in range(laws.shape[1]):
+            moving = moving or given[TURNING, row, i] > 0.0
     if moving:
         for i in range(v.size):
             fastest = max(fastest, abs(v[i]))
-    for i in range(model.has_normal.size):
+    for i in range(laws.shape[1]):
         gap = 0.0
         lasts[i] = False
-        if model.has_normal[i]:
-            gap = along(columns, dense, i * w, at) + course.offset[row, i]
-            turning = course.turning[row, i] if moving and held[i] else 0.0
-            if turning > NOISE * fastest and gap <= max(model.step * turning, TOUCHING):
-                opening = along(columns, dense, i * w, v) + course.normal_rate[row, i]
+        if laws[NORMAL, i] > 0.0:
+            gap = along(first, place, entry, dense, i * w, at) + given[OFFSET, row, i]
+            turning = given[TURNING, row, i] if moving and held[i] else 0.0
+            if turning > NOISE * fastest and gap <= max(step * turning, TOUCHING):
+                opening = along(first, place, entry, dense, i * w, v) + given[RATE_OF_GAP, row, i]
                 lasts[i] = opening >= -APPROACH * turning
-            if not model.on_position and gap > TOUCHING and not lasts[i]:
+            if not on_position and gap > TOUCHING and not lasts[i]:
                 continue
         list_of[taking] = i
-        first = taking * w
-        if not model.has_normal[i]:
-            b[first] = 0.0
+        at_row = taking * w
+        if laws[NORMAL, i] == 0.0:
+            b[at_row] = 0.0
             demand = True
         else:
-            rate = course.normal_rate[row, i]
-            if model.on_position:
-                b[first] = gap / model.step + rate
+            rate = given[RATE_OF_GAP, row, i]
+            if on_position:
+                b[at_row] = gap / step + rate
             else:
-                before = along(columns, dense, i * w, v) + rate
-                after = along(columns, dense, i * w, free) + rate
-                b[first] = after + model.restitution[i] * before
+                before = along(first, place, entry, dense, i * w, v) + rate
+                after = along(first, place, entry, dense, i * w, free) + rate
+                b[at_row] = after + laws[RESTITUTION, i] * before
                 if lasts[i]:
-                    b[first] = after + max(gap / model.step, -course.turning[row, i])
-            demand = demand or b[first] < 0.0 or model.limit[i] > 0.0
+                    b[at_row] = after + max(gap / step, -given[TURNING, row, i])
+            demand = demand or b[at_row] < 0.0 or laws[LIMIT, i] > 0.0
         for a in range(1, w):
-            rate = course.tangential_rate[rate_row, i * (w - 1) + a - 1]
-            b[first + a] = along(columns, dense, i * w + a, free) + rate
+            rate = tangential_rate[rate_row, i * (w - 1) + a - 1]
+            b[at_row + a] = along(first, place, entry, dense, i * w + a, free) + rate
         taking += 1
     return taking, demand
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def run(
     model: LinearForm,
     course: Course,
@@ -103,50 +127,55 @@ def run(
     v: np.ndarray,
     impulse: np.ndarray,
     held: np.ndarray,
-    sums: tuple[float, float, float, float, float],
+    sums: np.ndarray,
     first: int,
     count: int,
     every: int,
     tolerance: float,
     saved: Saved,
     last_impulse: np.ndarray,
+    solve: Any,
+    places: np.ndarray,
+    numbers: np.ndarray,
 ) -> tuple[int, int]:
     """``count`` steps after step number ``first``; returns (samples filled, steps they cover).
 
-    ``q``, ``v``, ``impulse`` (m, w) and ``held`` (m,), which contacts were loaded before, are changed; ``sums`` are
-    those of the ledger so far; ``last_impulse`` holds the impulses at the last sample. Fewer samples than wanted say
-    that a contact problem was not solved in the step after them.
+    ``q``, ``v``, ``impulse`` (m, w) and ``held`` (m,), which contacts were loaded before, are changed; ``sums`` (5,)
+    are those of the ledger so far; ``last_impulse`` holds the impulses at the last sample. ``solve`` is the address of
+    a function of :mod:`klapper.schemes.linear_solvers`, ``places`` and ``numbers`` its memory. Fewer samples than
+    wanted say that a contact problem was not solved in the step after them.
     """
-    n, m, w, h, theta = q.size, model.has_normal.size, model.width, model.step, model.theta
-    dead, delassus, response = model.dead, model.delassus, model.response
-    columns, dense = model.columns, model.dense
-    mass_start, mass_column, mass_value = model.mass
-    rate_start, rate_column, rate_value = model.rate
-    position_start, position_column, position_value = model.position
-    damping_start, damping_column, damping_value = model.damping
-    stiffness_start, stiffness_column, stiffness_value = model.stiffness
-    circulatory_start, circulatory_column, circulatory_value = model.circulatory
-    damped, elastic = rate_value.size > 0, position_value.size > 0
-    loads, offsets, rates_n, _, rates_t, sample_offsets = course
+    n, m, w, h, theta = q.size, model.laws.shape[1], model.width, model.step, model.theta
+    dead, delassus, response, laws = model.dead, model.delassus, model.response, model.laws
+    start, column, value, dense = model.start, model.column, model.value, model.dense
+    begin, place, entry = model.first, model.place, model.entry
+    factors, banded, compliance, on_position = (
+        model.factors,
+        model.banded,
+        model.compliance,
+        model.on_position,
+    )
+    damped, elastic = start[RATE, n] > start[RATE, 0], start[POSITION, n] > start[POSITION, 0]
+    of_mass, of_rate, of_position = start[MASS], start[RATE], start[POSITION]
+    of_damping, of_stiffness, of_circulatory = start[DAMPING], start[STIFFNESS], start[CIRCULATORY]
+    loads, given, rates_t, sample_offsets = course
     positions, velocities, gaps, impulses, states, energies, residuals = saved
-    moving_load, moving_gap = loads.shape[0] > 1, offsets.shape[0] > 1
+    moving_load, moving_gap = loads.shape[0] > 1, given.shape[1] > 1
     moving_rate, moving_sample = rates_t.shape[0] > 1, sample_offsets.shape[0] > 1
 
     middle, force, pushed, free = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     change, work = np.empty(n), np.empty(n)
     list_of, b = np.empty(m, np.int64), np.empty(m * w)
     gathered, state = np.zeros((m, w)), np.zeros(m, np.int8)
-    basis = new_basis(0 if w > 1 else m, impulse)
-    right, push = np.empty(m), np.zeros(m)
-    loads_sum, damping_sum, friction_sum, impact_sum, numerical_sum = sums
+    push = np.zeros(m)
     worst = 0.0
-    stored = 0.5 * form(stiffness_start, stiffness_column, stiffness_value, q, q)
+    stored = 0.5 * form(of_stiffness, column, value, q, q)
     for i in range(n):
         stored -= dead[i] * q[i]
-    sprung, lasts = spring_energy(model.compliance, impulse, h), np.zeros(m, np.bool_)
+    sprung, lasts = spring_energy(compliance, impulse, h), np.zeros(m, np.bool_)
     rough = False
     for i in range(m):
-        rough = rough or model.friction[i] > 0.0 or model.limit[i] > 0.0
+        rough = rough or laws[FRICTION, i] > 0.0 or laws[LIMIT, i] > 0.0
     samples, covered = 0, 0
     until_sample = every - first % every
     for k in range(count):
@@ -155,26 +184,44 @@ def run(
         for i in range(n):
             middle[i] = q[i] + theta * h * v[i]
         if elastic:
-            multiply(position_start, position_column, position_value, middle, force)
+            multiply(of_position, column, value, middle, force)
         if damped:
-            multiply(rate_start, rate_column, rate_value, v, work)
+            multiply(of_rate, column, value, v, work)
         for i in range(n):
             held_back = (work[i] if damped else 0.0) + (force[i] if elastic else 0.0)
             force[i] = loads[k_load, i] - held_back
             work[i] = h * force[i]
-        apply_inverse(model.band, model.inverse, work, pushed)
-        ahead = h if model.on_position else (1.0 - theta) * h
+        apply_inverse(factors, banded, work, pushed)
+        ahead = h if on_position else (1.0 - theta) * h
         for i in range(n):
             free[i] = v[i] + pushed[i]
-            middle[i] = q[i] + ahead * (free[i] if model.on_position else v[i])
+            middle[i] = q[i] + ahead * (free[i] if on_position else v[i])
 
-        closed, demand = taking_part(model, course, k_gap, k_rate, v, middle, free, held, list_of, b, lasts)
+        closed, demand = taking_part(
+            w,
+            h,
+            on_position,
+            begin,
+            place,
+            entry,
+            dense,
+            laws,
+            given,
+            rates_t,
+            k_gap,
+            k_rate,
+            v,
+            middle,
+            free,
+            held,
+            list_of,
+            b,
+            lasts,
+        )
         j = 0
         for i in range(m):
             held[i] = False
-            right[i] = np.inf
             if j < closed and list_of[j] == i:
-                right[i] = b[j * w]
                 j += 1
             else:
                 if state[i] != IMPACT:
@@ -186,14 +233,15 @@ def run(
             for j in range(closed):
                 for a in range(w):
                     impulse[list_of[j], a] = 0.0
-        elif rough:
-            residual, solved = solve_rough(model, list_of[:closed], b[: closed * w], tolerance, impulse)
-        elif closed == 1:
+        elif closed == 1 and not rough:
             own = delassus[list_of[0] * w, list_of[0] * w]
             solved = own > 0.0
             impulse[list_of[0], 0] = -b[0] / own
         else:
-            residual, solved = solve_smooth(model, list_of[:closed], right, tolerance, basis, impulse)
+            residual = solve(
+                delassus, laws, h, tolerance, list_of[:closed], b[: closed * w], places, numbers, impulse
+            )
+            solved = residual <= tolerance
         if not solved:
             return samples, covered
         worst = max(worst, residual)
@@ -233,9 +281,9 @@ def run(
             for a in range(w):
                 lam = impulse[i, a]
                 if lam != 0.0:
-                    rate = rates_n[k_gap, i] if a == 0 else rates_t[k_rate, i * (w - 1) + a - 1]
-                    mean = along(columns, dense, i * w + a, work) + rate
-                    if a == 0 and model.soft[i]:
+                    rate = given[RATE_OF_GAP, k_gap, i] if a == 0 else rates_t[k_rate, i * (w - 1) + a - 1]
+                    mean = along(begin, place, entry, dense, i * w + a, work) + rate
+                    if a == 0 and laws[SOFT, i] > 0.0:
                         softened -= lam * mean
                     elif a == 0 and lasts[i]:
                         turned -= lam * mean
@@ -250,12 +298,16 @@ def run(
             if loaded:
                 now = SLIP
                 if impulse[i, 0] > 0.0 and not lasts[i]:
-                    approach = -(along(columns, dense, i * w, v) + rates_n[k_gap, i])
-                    smooth = abs(along(columns, dense, i * w, pushed))
+                    approach = -(along(begin, place, entry, dense, i * w, v) + given[RATE_OF_GAP, k_gap, i])
+                    smooth = abs(along(begin, place, entry, dense, i * w, pushed))
                     if approach > 2.0 * smooth + 1e-12 * abs(approach):
                         now = IMPACT
-                holds = w > 1 and model.friction[i] * impulse[i, 0] + model.limit[i] > 0.0
-                if now == SLIP and holds and sticks(model.columns, i, w, v, free, pushed, rates_t, k_rate):
+                holds = w > 1 and laws[FRICTION, i] * impulse[i, 0] + laws[LIMIT, i] > 0.0
+                if (
+                    now == SLIP
+                    and holds
+                    and sticks(begin, place, entry, i, w, v, free, pushed, rates_t, k_rate)
+                ):
                     now = STICK
             if now == IMPACT or state[i] != IMPACT:
                 state[i] = now
@@ -267,26 +319,26 @@ def run(
             middle[i] = q[i] + theta * h * (v[i] + theta * change[i])
         lost = 0.0
         if damped:
-            applied -= theta * form(rate_start, rate_column, rate_value, change, work)
-            lost = form(damping_start, damping_column, damping_value, work, work)
+            applied -= theta * form(of_rate, column, value, change, work)
+            lost = form(of_damping, column, value, work, work)
         if elastic:
-            applied -= h * theta * theta * form(position_start, position_column, position_value, change, work)
-            outside -= form(circulatory_start, circulatory_column, circulatory_value, middle, work)
+            applied -= h * theta * theta * form(of_position, column, value, change, work)
+            outside -= form(of_circulatory, column, value, middle, work)
         for i in range(n):
             q[i] += h * ((1.0 - theta) * v[i] + theta * free[i])
             v[i] = free[i]
         now_stored = 0.0
         if elastic:
-            now_stored = 0.5 * form(stiffness_start, stiffness_column, stiffness_value, q, q)
+            now_stored = 0.5 * form(of_stiffness, column, value, q, q)
         for i in range(n):
             now_stored -= dead[i] * q[i]
-        loads_sum += h * outside + walls
-        damping_sum += h * lost
-        friction_sum += friction
-        impact_sum += impact
-        now_sprung = spring_energy(model.compliance, impulse, h)
-        numerical_sum += h * (outside - lost) - (now_stored - stored) - h * applied
-        numerical_sum += softened + turned - (now_sprung - sprung)
+        sums[0] += h * outside + walls
+        sums[1] += h * lost
+        sums[2] += friction
+        sums[3] += impact
+        now_sprung = spring_energy(compliance, impulse, h)
+        sums[4] += h * (outside - lost) - (now_stored - stored) - h * applied
+        sums[4] += softened + turned - (now_sprung - sprung)
         stored, sprung = now_stored, now_sprung
 
         until_sample -= 1
@@ -297,20 +349,17 @@ def run(
                 positions[samples, i] = q[i]
                 velocities[samples, i] = v[i]
             for i in range(m):
-                gaps[samples, i] = along(columns, dense, i * w, q) + sample_offsets[k_sample, i]
+                gaps[samples, i] = along(begin, place, entry, dense, i * w, q) + sample_offsets[k_sample, i]
                 states[samples, i] = state[i]
                 state[i] = OPEN
                 for a in range(w):
                     impulses[samples, i, a] = gathered[i, a]
                     gathered[i, a] = 0.0
                     last_impulse[i, a] = impulse[i, a]
-            energies[samples, 0] = 0.5 * form(mass_start, mass_column, mass_value, v, v)
+            energies[samples, 0] = 0.5 * form(of_mass, column, value, v, v)
             energies[samples, 1] = stored + sprung
-            energies[samples, 2] = loads_sum
-            energies[samples, 3] = damping_sum
-            energies[samples, 4] = friction_sum
-            energies[samples, 5] = impact_sum
-            energies[samples, 6] = numerical_sum
+            for i in range(5):
+                energies[samples, 2 + i] = sums[i]
             residuals[samples] = worst
             worst = 0.0
             samples += 1
@@ -320,7 +369,9 @@ def run(
 
 @njit(cache=True)
 def sticks(
-    columns: Rows,
+    begin: np.ndarray,
+    place: np.ndarray,
+    entry: np.ndarray,
     contact: int,
     width: int,
     before: np.ndarray,
@@ -334,10 +385,10 @@ def sticks(
     for a in range(1, width):
         rate = rates[row, contact * (width - 1) + a - 1]
         slip, moved = rate, abs(rate)
-        for k in range(columns.start[contact * width + a], columns.start[contact * width + a + 1]):
-            j = columns.column[k]
-            slip += columns.value[k] * after[j]
-            moved += abs(columns.value[k]) * (abs(before[j]) + abs(pushed[j]))
+        for k in range(begin[contact * width + a], begin[contact * width + a + 1]):
+            j = place[k]
+            slip += entry[k] * after[j]
+            moved += abs(entry[k]) * (abs(before[j]) + abs(pushed[j]))
         speed += slip * slip
         terms = max(terms, moved)
     return np.sqrt(speed) <= 1e-9 * terms

@@ -1,12 +1,20 @@
-"""Contact problems of one step whose matrix is the same in every step.
+"""Normal impulses of contacts without friction whose matrix is the same in every step.
 
-Without friction the loaded contacts F of the last step are tried first, with the Cholesky factor of their block W_FF:
+The loaded contacts F of the last step are tried first, with the Cholesky factor of their block W_FF:
 
     x_F = −W_FF⁻¹ b_F > 0,   y = b + W x ≥ 0 elsewhere
 
 All wrong contacts are exchanged at once (Júdice & Pires) by adding rows to the factor or rotating them out of it: a
-step in which nothing changes costs no factorisation, one in which few contacts change no new one. What does not settle
-in this way is solved from the start, among the contacts that press or would penetrate.
+step in which nothing changes costs no factorisation, one in which few contacts change no new one.
+
+A solver is ``solve(delassus, laws, h, tolerance, active, b, places, numbers, impulse)`` and returns the relative
+residual, infinite if it found no answer:
+
+    ``delassus``   (m w, m w), and ``laws`` (5, m) as in :class:`klapper.schemes.kernels.linear_form.LinearForm`
+    ``active``     (c,) contacts of the step, and ``b`` (c w,) their free velocities [m/s]
+    ``impulse``    (m, w) [N s], in: those of the step before; out: those of the active contacts
+    ``places``, ``numbers``   what a solver keeps from step to step, see :class:`Basis`; each call of the loop begins
+                   with a basis without a factor
 """
 
 from __future__ import annotations
@@ -14,20 +22,24 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from numba import float64, int64, njit
 
 from klapper.complementarity.kernels.active_set import append, cholesky_solve, remove
-from klapper.complementarity.kernels.batch import solve_one
-from klapper.complementarity.kernels.contact_blocks import ContactBlocks, columns_from_dense, local_data
-from klapper.complementarity.kernels.contact_local import solve_contact
-from klapper.complementarity.kernels.contact_sweep import gauss_seidel
-from klapper.schemes.kernels.linear_form import LinearForm
 
+SOLVE = float64(
+    float64[:, ::1],
+    float64[:, ::1],
+    float64,
+    float64,
+    int64[::1],
+    float64[::1],
+    int64[:, ::1],
+    float64[:, ::1],
+    float64[:, ::1],
+)
 _DEPENDENT = 1e-10  # of a diagonal entry: pivot below which a contact is taken to depend on others
-_ROUND_OFF = 1e-12  # of the terms of a velocity: what counts as none
+ROUND_OFF = 1e-12  # of the terms of a velocity: what counts as none
 _WORN = 1e-13  # residual beyond which a factor that was changed often is made anew
-_FINE = 0.5e-13  # residual that sweeps aim at
-_QUICK_SWEEPS = 300
 
 
 class Basis(NamedTuple):
@@ -35,84 +47,120 @@ class Basis(NamedTuple):
 
     ``order``   (m,) contacts in the order of the factor
     ``member``  (m,) whether a contact is among them
+    ``leaving`` (m,) contacts that let go
+    ``size``    (m,) their number in the first place
     ``lower``   (m, m)
-    ``size``    (1,) their number
-    ``x``, ``y``, ``terms``, ``leaving``   (m,) impulses, velocities, sizes of their terms, contacts that let go
+    ``right``, ``x``, ``y``, ``terms``   (m,) free velocities, infinite where a contact takes no part, impulses,
+                velocities, sizes of their terms
     """
 
     order: np.ndarray
     member: np.ndarray
-    lower: np.ndarray
+    leaving: np.ndarray
     size: np.ndarray
+    lower: np.ndarray
+    right: np.ndarray
     x: np.ndarray
     y: np.ndarray
     terms: np.ndarray
-    leaving: np.ndarray
 
 
-@njit(cache=True)
-def new_basis(contacts: int, impulse: np.ndarray) -> Basis:
-    """The contacts that ``impulse`` (m, w) loads, still without a factor."""
-    basis = Basis(
-        np.zeros(contacts, np.int64),
-        np.zeros(contacts, np.bool_),
-        np.zeros((contacts, contacts)),
-        np.zeros(1, np.int64),
-        np.empty(contacts),
-        np.empty(contacts),
-        np.empty(contacts),
-        np.zeros(contacts, np.bool_),
-    )
-    for i in range(contacts):
-        basis.member[i] = impulse[i, 0] > 0.0
-    return basis
+def new_basis(impulse: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places (4, m) and numbers (m + 4, m) of a basis of the contacts that ``impulse`` (m, w) loads, no factor yet."""
+    m = len(impulse)
+    places = np.zeros((4, m), dtype=np.int64)
+    places[1] = impulse[:, 0] > 0.0
+    return places, np.zeros((m + 4, m))
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def solve_smooth(
-    model: LinearForm,
-    active: np.ndarray,
-    right: np.ndarray,
+    delassus: np.ndarray,
+    laws: np.ndarray,
+    step: float,
     tolerance: float,
-    basis: Basis,
+    active: np.ndarray,
+    b: np.ndarray,
+    places: np.ndarray,
+    numbers: np.ndarray,
     impulse: np.ndarray,
-) -> tuple[float, bool]:
-    """Normal impulses of the ``active`` contacts without friction, w = 1; returns (residual, whether it is solved).
-
-    ``right`` (m,) free velocities b, infinite where a contact does not take part; ``impulse`` (m, 1) holds the guess
-    """
-    if model.symmetric:
-        residual = exchange(model.delassus, right, basis)
-        if residual <= tolerance:
-            for k in range(active.size):
-                impulse[active[k], 0] = 0.0
-            for r in range(basis.size[0]):
-                impulse[basis.order[r], 0] = basis.x[r]
-            return residual, True
-    residual, solved = solve_afresh(model, active, right, tolerance, impulse)
-    basis.size[0] = 0
-    for i in range(right.size):
-        basis.member[i] = impulse[i, 0] > 0.0
-    return residual, solved
+) -> float:
+    """By exchange of contacts alone, for a symmetric matrix."""
+    basis = opened(places, numbers, active, b)
+    residual = exchange(delassus, basis)
+    if residual <= tolerance:
+        give(basis, active, impulse)
+    return residual
 
 
-@njit(cache=True)
-def exchange(matrix: np.ndarray, right: np.ndarray, basis: Basis) -> float:
+@njit(cache=True, error_model="numpy")
+def opened(places: np.ndarray, numbers: np.ndarray, active: np.ndarray, b: np.ndarray) -> Basis:
+    """The basis in the memory of a solver, with the free velocities of a step."""
+    m = places.shape[1]
+    lower, right = numbers[:m], numbers[m]
+    for i in range(m):
+        right[i] = np.inf
+    for k in range(active.size):
+        right[active[k]] = b[k]
+    return Basis(
+        places[0],
+        places[1],
+        places[2],
+        places[3],
+        lower,
+        right,
+        numbers[m + 1],
+        numbers[m + 2],
+        numbers[m + 3],
+    )
+
+
+@njit(cache=True, error_model="numpy")
+def give(basis: Basis, active: np.ndarray, impulse: np.ndarray) -> None:
+    """The impulses of the basis to the active contacts."""
+    for k in range(active.size):
+        impulse[active[k], 0] = 0.0
+    for r in range(basis.size[0]):
+        impulse[basis.order[r], 0] = basis.x[r]
+
+
+@njit(cache=True, error_model="numpy")
+def solve_nothing(
+    delassus: np.ndarray,
+    laws: np.ndarray,
+    step: float,
+    tolerance: float,
+    active: np.ndarray,
+    b: np.ndarray,
+    places: np.ndarray,
+    numbers: np.ndarray,
+    impulse: np.ndarray,
+) -> float:
+    """Stands where no solver is called."""
+    return np.inf
+
+
+@njit(cache=True, error_model="numpy")
+def exchange(matrix: np.ndarray, basis: Basis) -> float:
     """Exchange contacts until all signs are right; returns the residual, infinite if that did not come about."""
-    order, member, lower, leaving = basis.order, basis.member, basis.lower, basis.leaving
+    order, member, lower, leaving, right = basis.order, basis.member, basis.lower, basis.leaving, basis.right
     for r in range(basis.size[0] - 1, -1, -1):
         if right[order[r]] == np.inf:
-            member[order[r]] = False
+            member[order[r]] = 0
             remove(lower, order, basis.size[0], r)
             basis.size[0] -= 1
     for i in range(right.size):
-        member[i] = member[i] and right[i] < np.inf
+        if right[i] == np.inf:
+            member[i] = 0
     if not complete(matrix, basis):
         return np.inf
     fewest, patience, renewed = right.size + 1, 3, False
     for _ in range(60):
         size = basis.size[0]
-        residual, wrong = judge(matrix, right, basis)
+        for r in range(size):
+            basis.x[r] = -right[order[r]]
+        cholesky_solve(lower, size, basis.x)
+        residual, wrong = judge(matrix, basis)
         if wrong == 0:
             if residual <= _WORN or renewed:
                 return residual
@@ -131,7 +179,7 @@ def exchange(matrix: np.ndarray, right: np.ndarray, basis: Basis) -> float:
             basis.size[0] = 0
         else:
             for r in range(size - 1, -1, -1):
-                if leaving[r]:
+                if leaving[r] > 0:
                     remove(lower, order, basis.size[0], r)
                     basis.size[0] -= 1
         if not complete(matrix, basis):
@@ -139,14 +187,14 @@ def exchange(matrix: np.ndarray, right: np.ndarray, basis: Basis) -> float:
     return np.inf
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def complete(matrix: np.ndarray, basis: Basis) -> bool:
     """Add the members that the factor does not have; False if one depends on the others."""
     known = np.zeros(basis.member.size, np.bool_)
     for r in range(basis.size[0]):
         known[basis.order[r]] = True
     for i in range(basis.member.size):
-        if basis.member[i] and not known[i]:
+        if basis.member[i] > 0 and not known[i]:
             size = basis.size[0]
             append(matrix, basis.lower, basis.order, size, i)
             if not basis.lower[size, size] ** 2 > _DEPENDENT * matrix[i, i]:
@@ -155,16 +203,13 @@ def complete(matrix: np.ndarray, basis: Basis) -> bool:
     return True
 
 
-@njit(cache=True)
-def judge(matrix: np.ndarray, right: np.ndarray, basis: Basis) -> tuple[float, int]:
-    """Impulses of the members and velocities of all; returns (relative residual, number of wrong signs).
+@njit(cache=True, error_model="numpy")
+def judge(matrix: np.ndarray, basis: Basis) -> tuple[float, int]:
+    """Velocities of all from the impulses x of the members; returns (relative residual, number of wrong signs).
 
     Members that pull are marked as ``leaving`` and lose their membership, contacts that would penetrate become members.
     """
-    size, order, x, y, terms = basis.size[0], basis.order, basis.x, basis.y, basis.terms
-    for r in range(size):
-        x[r] = -right[order[r]]
-    cholesky_solve(basis.lower, size, x)
+    size, order, x, y, terms, right = basis.size[0], basis.order, basis.x, basis.y, basis.terms, basis.right
     for i in range(right.size):
         y[i] = right[i]
         terms[i] = abs(right[i])
@@ -177,147 +222,18 @@ def judge(matrix: np.ndarray, right: np.ndarray, basis: Basis) -> tuple[float, i
     residual, wrong = 0.0, 0
     for r in range(size):
         i = order[r]
-        basis.leaving[r] = not x[r] > 0.0
+        basis.leaving[r] = 0 if x[r] > 0.0 else 1
         if terms[i] > 0.0:
             residual = max(residual, abs(y[i]) / terms[i])
         wrong += basis.leaving[r]
     for i in range(right.size):
-        if not basis.member[i] and y[i] < 0.0:
-            if y[i] < -_ROUND_OFF * terms[i]:
-                basis.member[i] = True
+        if basis.member[i] == 0 and y[i] < 0.0:
+            if y[i] < -ROUND_OFF * terms[i]:
+                basis.member[i] = 1
                 wrong += 1
             else:
                 residual = max(residual, -y[i] / terms[i])
     for r in range(size):
-        if basis.leaving[r]:
-            basis.member[order[r]] = False
+        if basis.leaving[r] > 0:
+            basis.member[order[r]] = 0
     return residual, wrong
-
-
-@njit(cache=True)
-def solve_afresh(
-    model: LinearForm, active: np.ndarray, right: np.ndarray, tolerance: float, impulse: np.ndarray
-) -> tuple[float, bool]:
-    """The problem among the contacts that press or would penetrate, with more of them until no other one would."""
-    chosen = np.zeros(right.size, np.bool_)
-    count = 0
-    for k in range(active.size):
-        i = active[k]
-        chosen[i] = right[i] < 0.0 or impulse[i, 0] > 0.0
-        count += chosen[i]
-    while True:
-        among = np.flatnonzero(chosen)
-        matrix, offset = np.empty((count, count)), np.empty(count)
-        start, x = np.empty(count, np.bool_), np.empty(count)
-        for k in range(count):
-            offset[k] = right[among[k]]
-            start[k] = impulse[among[k], 0] > 0.0
-            for j in range(count):
-                matrix[k, j] = model.delassus[among[k], among[j]]
-        status, _, _, residual = solve_one(matrix, offset, start, tolerance, x)
-        for k in range(active.size):
-            impulse[active[k], 0] = 0.0
-        if status != 0:
-            return residual, False
-        for k in range(count):
-            impulse[among[k], 0] = x[k]
-        missing = 0
-        for k in range(active.size):
-            i = active[k]
-            if not chosen[i]:
-                y, terms = right[i], abs(right[i])
-                for j in range(count):
-                    term = model.delassus[i, among[j]] * x[j]
-                    y += term
-                    terms += abs(term)
-                if y < -_ROUND_OFF * terms:
-                    chosen[i] = True
-                    missing += 1
-                elif y < 0.0:
-                    residual = max(residual, -y / terms)
-        if missing == 0:
-            return residual, residual <= tolerance
-        count += missing
-
-
-@njit(cache=True)
-def solve_rough(
-    model: LinearForm, active: np.ndarray, b: np.ndarray, tolerance: float, impulse: np.ndarray
-) -> tuple[float, bool]:
-    """Impulses of the ``active`` contacts with friction; the guess is in ``impulse`` (m, w)."""
-    count, width = active.size, model.width
-    if count == 1 and model.has_normal[active[0]]:
-        return _solve_single(model, active[0], b, impulse)
-    rows = np.full((count, 3), -1, np.int64)
-    matrix = np.empty((count * width, count * width))
-    free, force = np.zeros(3 * count), np.zeros(3 * count)
-    kind, limit, friction = np.zeros(count, np.int8), np.empty(count), np.empty(count)
-    for k in range(count):
-        i = active[k]
-        first = 0 if model.has_normal[i] else 1
-        kind[k] = 0 if model.has_normal[i] else 1
-        limit[k], friction[k] = model.limit[i] * model.step, model.friction[i]
-        for a in range(first, width):
-            rows[k, a] = k * width + a
-            free[3 * k + a] = b[k * width + a]
-            force[3 * k + a] = impulse[i, a]
-        for a in range(width):
-            for j in range(count):
-                for c in range(width):
-                    matrix[k * width + a, j * width + c] = model.delassus[
-                        i * width + a, active[j] * width + c
-                    ]
-    start, neighbour, push = columns_from_dense(matrix, rows)
-    own, schur, tangent, mobility = local_data(start, neighbour, push)
-    softest = mobility.max()
-    for k in range(count):
-        for a in range(2):
-            if mobility[k, a] == 0.0:
-                mobility[k, a] = softest
-    blocks = ContactBlocks(
-        start,
-        neighbour,
-        push,
-        own,
-        schur,
-        tangent,
-        mobility,
-        kind,
-        friction,
-        limit,
-        np.zeros(count + 1, np.int64),
-        np.zeros(0, np.int64),
-        np.zeros(0),
-        free,
-        0,
-    )
-    _, residual = gauss_seidel(blocks, force, 1.3, 5, _FINE, _QUICK_SWEEPS)
-    for k in range(count):
-        for a in range(width):
-            impulse[active[k], a] = force[3 * k + a]
-    return residual, residual <= tolerance
-
-
-@njit(cache=True)
-def _solve_single(model: LinearForm, i: int, b: np.ndarray, impulse: np.ndarray) -> tuple[float, bool]:
-    w = np.zeros((1, 9))
-    q = np.zeros(3)
-    for a in range(model.width):
-        q[a] = b[a]
-        for c in range(model.width):
-            w[0, 3 * a + c] = model.delassus[i * model.width + a, i * model.width + c]
-    _, schur, tangent, _ = local_data(np.array([0, 1]), np.array([0]), w)
-    s, t = schur[0], tangent[0]
-    normal, first, second, _ = solve_contact(
-        (q[0], q[1], q[2]),
-        (w[0, 0], w[0, 1], w[0, 2]),
-        (s[0], s[1], s[2], s[3]),
-        (t[0], t[1], t[2], t[3]),
-        model.friction[i],
-        model.limit[i] * model.step,
-        0.0,
-    )
-    impulse[i, 0], impulse[i, 1] = normal, first
-    if model.width == 3:
-        impulse[i, 2] = second
-    return 0.0, np.isfinite(normal) and w[0, 0] > 0.0

@@ -1,5 +1,8 @@
 """A linear system with constant contact directions as arrays, and its products. Contacts have w = 1 + d rows each,
-normal first."""
+normal first.
+
+The arrays are few and packed: every array that a compiled function takes costs time when it is compiled.
+"""
 
 from __future__ import annotations
 
@@ -8,52 +11,44 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-
-class Rows(NamedTuple):
-    """A sparse matrix by rows."""
-
-    start: np.ndarray
-    column: np.ndarray
-    value: np.ndarray
+MASS, RATE, POSITION, DAMPING, STIFFNESS, CIRCULATORY = range(6)
+"""Which matrix: M, D + G, K + N, D, K, N."""
+NORMAL, RESTITUTION, FRICTION, LIMIT, SOFT = range(5)
+"""Rows of the table of laws: whether there is a normal direction, ε, μ, limit [N], whether the compliance counts."""
+OFFSET, RATE_OF_GAP, TURNING = range(3)
+"""Of given motion: g₀ [m], its rate a_N [m/s], h |g̈| [m/s]."""
 
 
 class LinearForm(NamedTuple):
     """n coordinates, m contacts with w rows each.
 
-    ``mass``, ``rate`` D + G, ``position`` K + N, ``damping`` D, ``stiffness`` K, ``circulatory`` N   sparse rows
-    ``band``         (b + 1, n) factors L D Lᵀ of a banded M̂, or (0, 0)
-    ``inverse``      M̂⁻¹ (n, n) for any other, or (0, 0)
-    ``columns``      J by columns (m w), sparse, and
+    ``start`` (6, n + 1), ``column``, ``value``   the matrices MASS … CIRCULATORY by rows, sparse
+    ``factors``      factors L D Lᵀ (b + 1, n) of a ``banded`` M̂, else M̂⁻¹ (n, n)
+    ``first``, ``place``, ``entry``   J by columns (m w), sparse, and
     ``dense``        Jᵀ (m w, n) where most entries are there, else (0, 0)
     ``response``     (m w, n) M̂⁻¹ J
     ``delassus``     (m w, m w), on position level with C/h² between the normal rows
     ``compliance``   C (m, m) [m/N], or (0, 0)
-    ``soft``         (m,) contacts whose compliance counts
+    ``laws``         (5, m) NORMAL … SOFT
     ``dead``         (n,) constant load, which has a potential
     ``on_position``  whether gaps are held at the end of the step (θ = 1), or velocities
     """
 
-    mass: Rows
-    rate: Rows
-    position: Rows
-    damping: Rows
-    stiffness: Rows
-    circulatory: Rows
-    band: np.ndarray
-    inverse: np.ndarray
-    columns: Rows
+    start: np.ndarray
+    column: np.ndarray
+    value: np.ndarray
+    factors: np.ndarray
+    first: np.ndarray
+    place: np.ndarray
+    entry: np.ndarray
     dense: np.ndarray
     response: np.ndarray
     delassus: np.ndarray
     compliance: np.ndarray
-    soft: np.ndarray
-    has_normal: np.ndarray
-    restitution: np.ndarray
-    friction: np.ndarray
-    limit: np.ndarray
+    laws: np.ndarray
     dead: np.ndarray
     width: int
-    symmetric: bool
+    banded: bool
     on_position: bool
     theta: float
     step: float
@@ -62,14 +57,12 @@ class LinearForm(NamedTuple):
 class Course(NamedTuple):
     """Given functions of time over the steps of one call: one row per step, or a single row for constants.
 
-    ``load`` (c, n) at t + θ h; ``offset`` (c, m), ``normal_rate`` (c, m), ``turning`` h |g̈| (c, m) [m/s] of the given
-    motion and ``tangential_rate`` (c, m d) at t + (1 − θ) h; ``sample_offset`` (s, m) at the samples.
+    ``load`` (c, n) at t + θ h; ``gap`` (3, c, m) OFFSET … TURNING of the given motion and ``tangential_rate`` (c, m d)
+    at t + (1 − θ) h; ``sample_offset`` (s, m) at the samples.
     """
 
     load: np.ndarray
-    offset: np.ndarray
-    normal_rate: np.ndarray
-    turning: np.ndarray
+    gap: np.ndarray
     tangential_rate: np.ndarray
     sample_offset: np.ndarray
 
@@ -86,7 +79,7 @@ class Saved(NamedTuple):
     residual: np.ndarray
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, error_model="numpy")
 def multiply(
     start: np.ndarray, column: np.ndarray, value: np.ndarray, x: np.ndarray, out: np.ndarray
 ) -> None:
@@ -98,7 +91,7 @@ def multiply(
         out[i] = total
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, error_model="numpy")
 def form(start: np.ndarray, column: np.ndarray, value: np.ndarray, x: np.ndarray, y: np.ndarray) -> float:
     """yᵀ A x for a sparse matrix by rows."""
     total = 0.0
@@ -108,7 +101,7 @@ def form(start: np.ndarray, column: np.ndarray, value: np.ndarray, x: np.ndarray
     return total
 
 
-@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def along_row(rows: np.ndarray, j: int, x: np.ndarray) -> float:
     """Row j of a dense matrix times x."""
     total = 0.0
@@ -117,41 +110,43 @@ def along_row(rows: np.ndarray, j: int, x: np.ndarray) -> float:
     return total
 
 
-@njit(cache=True, inline="always")
-def along(columns: Rows, dense: np.ndarray, j: int, x: np.ndarray) -> float:
+@njit(cache=True, error_model="numpy")
+def along(
+    first: np.ndarray, place: np.ndarray, entry: np.ndarray, dense: np.ndarray, j: int, x: np.ndarray
+) -> float:
     """Contact direction j times x."""
     if dense.shape[0] > 0:
         return along_row(dense, j, x)
     total = 0.0
-    for k in range(columns.start[j], columns.start[j + 1]):
-        total += columns.value[k] * x[columns.column[k]]
+    for k in range(first[j], first[j + 1]):
+        total += entry[k] * x[place[k]]
     return total
 
 
-@njit(cache=True, inline="always")
-def apply_inverse(band: np.ndarray, inverse: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
-    """out = M̂⁻¹ x from the factors of a banded matrix, or from the inverse if there are none."""
+@njit(cache=True, error_model="numpy")
+def apply_inverse(factors: np.ndarray, banded: bool, x: np.ndarray, out: np.ndarray) -> None:
+    """out = M̂⁻¹ x from the factors of a banded matrix, or from the inverse."""
     n = x.size
-    if band.size == 0:
+    if not banded:
         for i in range(n):
-            out[i] = along_row(inverse, i, x)
+            out[i] = along_row(factors, i, x)
         return
-    width = band.shape[0] - 1
+    width = factors.shape[0] - 1
     for i in range(n):
         total = x[i]
         for k in range(max(i - width, 0), i):
-            total -= band[i - k, k] * out[k]
+            total -= factors[i - k, k] * out[k]
         out[i] = total
     for i in range(n):
-        out[i] /= band[0, i]
+        out[i] /= factors[0, i]
     for i in range(n - 1, -1, -1):
         total = out[i]
         for k in range(i + 1, min(i + width + 1, n)):
-            total -= band[k - i, i] * out[k]
+            total -= factors[k - i, i] * out[k]
         out[i] = total
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def spring_energy(compliance: np.ndarray, impulse: np.ndarray, step: float) -> float:
     """½ λᵀ C λ [J] of the forces λ = Λ/h at the end of a step with impulses Λ (m, w)."""
     total = 0.0

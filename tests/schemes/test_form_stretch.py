@@ -1,0 +1,110 @@
+"""The compiled step of every model against the general one, step by step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.schemes.stepping_models import FAMILIES
+
+from klapper.mechanics import FunctionSystem
+from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.system import System
+from klapper.schemes import Moreau
+from klapper.schemes.base import Snapshot
+from klapper.schemes.form_stretch import FormStretch
+from klapper.schemes.work import Work
+from klapper.simulate import SimulationFailed, simulate
+
+STEP = 2e-3
+ROUND_OFF = 1e-9
+"""Of the largest velocity: both paths solve contact problems to 1e-9 at least, and mostly to 1e-13."""
+
+
+def compiled(system: System, scheme: Moreau) -> FormStretch:
+    return FormStretch(
+        system,
+        system.compiled_form(),
+        scheme.step_size,
+        scheme.theta,
+        scheme.tolerance,
+        level=scheme.level,
+        projects=scheme.projects(system),
+        clears=scheme.clears(system),
+        keeps_lasting=scheme.projection is None,
+    )
+
+
+def compare(system: System, scheme: Moreau, steps: int) -> tuple[int, int]:
+    """Step by step from the general states; (steps, those that the kernel left)."""
+    loop, work, snapshot, left = compiled(system, scheme), Work(), scheme.init(system), 0
+    for k in range(steps):
+        step = scheme.step(system, snapshot, work=work)
+        ended, samples, why = loop.run(snapshot, 1, 1)
+        if why:
+            left += 1
+        else:
+            agree(system, step.after, ended, samples, k)
+        snapshot = replace(step.after, step=k + 1)
+    return steps, left
+
+
+def agree(system: System, general: Snapshot, ended: Snapshot, samples: dict, step: int) -> None:
+    speed = max(1.0, float(np.abs(general.velocity).max(initial=0.0)))
+    kinetic = abs(float(general.velocity @ (system.mass(general.position) @ general.velocity)))
+    for name, bound in (
+        ("velocity", ROUND_OFF * speed),
+        ("position", ROUND_OFF * speed * STEP),
+        ("sums", 1e-8 * (1.0 + kinetic + float(np.abs(general.sums).max()))),
+    ):
+        one, other = getattr(general, name), getattr(ended, name)
+        np.testing.assert_allclose(other, one, rtol=0.0, atol=bound, err_msg=f"{name} after step {step}")
+    assert samples["time"][-1] == pytest.approx(general.time, abs=1e-12)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("seed", range(8))
+def test_compiled_steps_are_the_general_ones(family: str, seed: int) -> None:
+    system = FAMILIES[family](np.random.default_rng(seed))
+    steps, left = compare(system, Moreau(STEP, theta=(0.5, 1.0, 0.7)[seed % 3]), 30)
+    assert left == 0, f"{left} of {steps} steps were left"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+def test_compiled_steps_of_many_models_are_the_general_ones(family: str) -> None:
+    everything = left = 0
+    for seed in range(100, 190):
+        system = FAMILIES[family](np.random.default_rng(seed))
+        done = compare(system, Moreau(STEP, theta=(0.5, 1.0, 0.7)[seed % 3]), 60)
+        everything, left = everything + done[0], left + done[1]
+    assert left <= 1e-3 * everything
+
+
+def test_a_model_that_cannot_be_compiled_says_why() -> None:
+    seen: list[float] = []
+
+    def force(t, q, v):
+        seen.append(t)
+        return -q
+
+    swing = FunctionSystem([1.0], [0.0], mass=[[1.0]], force=force)
+    run = simulate(swing, 0.01, Moreau(1e-3))
+    assert run.about["audit"]["path"] == "general"
+    assert "seen" in run.about["audit"]["not compiled"]
+    with pytest.raises(InvalidModel, match=r"compiled='require'.*seen"):
+        simulate(swing, 0.01, Moreau(1e-3, compiled="require"))
+
+
+def test_a_step_that_the_kernel_leaves_is_done_by_the_general_code_and_counted() -> None:
+    """A force that is not a number in one step: the general code says where, in words of the model."""
+
+    def force(t, q, v):
+        return np.array([np.sqrt(0.0095 - t) - q[0]])
+
+    swing = FunctionSystem([1.0], [0.0], mass=[[1.0]], force=force, stiff=False)
+    with pytest.raises(SimulationFailed) as failed, np.errstate(invalid="ignore"):
+        simulate(swing, 0.02, Moreau(1e-3, compiled="require"))
+    assert failed.value.run.time[-1] == pytest.approx(0.009)
+    assert failed.value.run.about["audit"]["path"] == "compiled"

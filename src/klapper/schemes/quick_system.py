@@ -15,7 +15,6 @@ from klapper.mechanics.system import Directions, Matrix, State, System
 from klapper.schemes.compiled_phases import CompiledSystem, compiled_system
 from klapper.schemes.work import Work
 
-
 _COMPILED: set[str] = set()  # questions that were asked already
 
 

@@ -53,7 +53,8 @@ def _at_address(signature: Any) -> Callable[[int], Any]:
 
         return kind(types.int64), build
 
-    return at_address  # type: ignore[no-any-return]
+    made: Any = at_address
+    return made  # type: ignore[no-any-return]
 
 
 (_bring, _mass, _force, _advance, _gaps, _directions, _laws, _curvature, _residuals) = (

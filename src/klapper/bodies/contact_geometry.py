@@ -7,7 +7,7 @@ c is a ball's centre, s the given displacement of a wall along its normal. σ = 
 counts as a ball of radius −R: g = R − r_A − |c_A − c_B|. The normal points from B to A. Where the centres coincide the
 normal is undefined (in a ring the gap is positive there): the first axis stands for it.
 
-Tangents: in the plane (n_y, −n_x); in space t₁ = e × n / |e × n| with e the axis of the smallest |n_i| (the first of
+Tangents: in the plane (n_y, −n_x); in space t₁ = e × n / |e × n| with e the axis of the smallest |n_i| + i/10 (the first of
 equals), t₂ = n × t₁.
 """
 
@@ -231,9 +231,15 @@ class ContactGeometry:
         return self.layout.join(poses, touch.bodies[contact], direction, moment, other)
 
 
+_PREFERRED = 0.1 * np.arange(3)
+
+
 def smallest_axis(normal: np.ndarray) -> np.ndarray:
-    """The axis (k,) of the smallest |n_i|, the first of equals."""
-    return np.argmin(np.abs(normal), axis=1)
+    """The axis (k,) of the smallest |n_i| + i/10, i = 0, 1, 2.
+
+    The share keeps round-off of a normal along an axis from turning its tangents by 90° during a motion.
+    """
+    return np.argmin(np.abs(normal) + _PREFERRED, axis=1)
 
 
 def tangents(normal: np.ndarray, dimension: int, axis: np.ndarray) -> np.ndarray:

@@ -15,7 +15,10 @@ from typing import Any
 import numpy as np
 
 from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.linear_system import LinearSystem
 from klapper.schemes.base import registered
+from klapper.schemes.compiled_phases import CompiledFlow, compiled_phase
+from klapper.schemes.exact_flow import exact_flow, stiff
 from klapper.schemes.phase_equations import PhaseEquations
 from klapper.schemes.phase_flow import Flow, Integrals
 from klapper.schemes.phases import Phased
@@ -39,7 +42,9 @@ class EventDriven(Phased):
         ẏ = (B v, v̇(t, q, v)) between events                                         Waltersberger (4.58), (4.59)
 
     ``method``  "dop853" (order 8), "rk45" (order 5), or "radau" (order 5, for stiff motion). Where sliding in space is
-                so slow that friction turns it faster than an explicit method can follow, "radau" takes the step
+                so slow that friction turns it faster than an explicit method can follow, "radau" takes the step.
+                Stiff phases of a :class:`~klapper.mechanics.LinearSystem` are followed in closed form, as by
+                ``PiecewiseExact``, unless "radau" is asked for
 
     The other options are those of :class:`~klapper.schemes.phases.Phased`.
 
@@ -73,6 +78,28 @@ class EventDriven(Phased):
     def citations(self) -> tuple[str, ...]:
         return (*super().citations, "hairer1996" if self.method == "radau" else "hairer1993")
 
+    def run(
+        self,
+        equations: PhaseEquations,
+        t: float,
+        q: np.ndarray,
+        v: np.ndarray,
+        until: float,
+        size: float,
+        work: Work,
+    ) -> CompiledFlow | None:
+        if self.method != "dop853" or self.selection is not None or not t < until:
+            return None
+        if self._exact(equations, work):
+            return None
+        phase = compiled_phase(equations, work)
+        if phase is None:
+            return None
+        flow = phase.run(t, q, v, until, size, self.tolerance, self.slip_speed)
+        if flow is not None:
+            equations.determined = True
+        return flow
+
     def flow(
         self,
         equations: PhaseEquations,
@@ -83,6 +110,8 @@ class EventDriven(Phased):
         size: float,
         work: Work,
     ) -> Flow:
+        if self._exact(equations, work):
+            return exact_flow(equations, t, q, v, until, self.tolerance, self.slip_speed, work)
         y = np.concatenate([q, v, np.zeros(equations.size + 3)])
         motion = len(q) + len(v)
         tolerance = self.tolerance * np.sqrt(motion / len(y))  # scipy takes the mean over all of y
@@ -100,6 +129,13 @@ class EventDriven(Phased):
             absolute=absolute,
         )
         return _IntegratedFlow(equations, step, max(step.next_size, size if step.end >= until else 0.0))
+
+    def _exact(self, equations: PhaseEquations, work: Work) -> bool:
+        """Whether the phase is taken in closed form: a stiff linear one, unless an implicit method is asked for."""
+        system = equations.system
+        if self.method == "radau" or not isinstance(system, LinearSystem):
+            return False
+        return work.kept("stiff", (system,), lambda: stiff(system))
 
     def _allowed(self, equations: PhaseEquations, t: float, y: np.ndarray, size: float) -> np.ndarray:
         """Errors (n,) of the integrals that a step of about ``size`` [s] may have.
@@ -122,6 +158,8 @@ class EventDriven(Phased):
         self, equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarray, event: float, work: Work
     ) -> Flow | None:
         """A step that ends just past the event: at its end the dense output is as accurate as the step itself."""
+        if self._exact(equations, work):
+            return None
         size = _PAST_THE_EVENT * (event - t)
         flow = self.flow(equations, t, q, v, t + size, size, work)
         return flow if flow.end > event else None

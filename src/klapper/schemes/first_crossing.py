@@ -21,9 +21,9 @@ from numpy.polynomial import chebyshev
 
 Functions = Callable[[np.ndarray], np.ndarray]
 
-_COARSE, _FINE = 16, 32  # degrees of the series
-_PARTS = 8  # into which a series is cut
-_CHECKS = np.array(
+COARSE, FINE_DEGREE = 16, 32  # degrees of the series
+PARTS = 8  # into which a series is cut
+CHECKS = np.array(
     [-0.7301, 0.1237, 0.6143]
 )  # places between the nodes at which a series must fit its function
 _MOST_PIECES_AT_ONCE = 32
@@ -117,7 +117,7 @@ class _Search:
         while done < pieces:
             count = min(at_once, pieces - done)
             left, right = edges[done : done + count], edges[done + 1 : done + count + 1]
-            for i, series in enumerate(self._series(left, right, _COARSE)):
+            for i, series in enumerate(self._series(left, right, COARSE)):
                 doubtful = np.flatnonzero(~series.safe)
                 if doubtful.size:
                     found = self._through(float(left[i]), float(right[i]), doubtful, series)
@@ -138,7 +138,7 @@ class _Search:
     def _series(self, left: np.ndarray, right: np.ndarray, degree: int) -> list[_Series]:
         """Series on several intervals from one evaluation."""
         nodes, to_coefficients, at_checks = _nodes(degree)
-        places = np.concatenate([nodes, _CHECKS])
+        places = np.concatenate([nodes, CHECKS])
         times = left[:, None] + (right - left)[:, None] * (0.5 * (1.0 + places))
         times[:, degree] = right
         values = self._values(times.ravel()).reshape(len(left), len(places), -1)
@@ -176,10 +176,10 @@ class _Search:
         waiting: list[tuple[float, float, np.ndarray, _Series | None]] = [(left, right, doubtful, series)]
         while waiting:
             a, b, which, known = waiting.pop()
-            series = known or self._series(np.array([a]), np.array([b]), _COARSE)[0]
+            series = known or self._series(np.array([a]), np.array([b]), COARSE)[0]
             which = which[~series.safe[which]]
             if not np.all(series.resolved[which]):
-                series = self._series(np.array([a]), np.array([b]), _FINE)[0]
+                series = self._series(np.array([a]), np.array([b]), FINE_DEGREE)[0]
                 which = which[~series.safe[which]]
             if which.size == 0:
                 continue
@@ -293,7 +293,7 @@ def _first_fall(number: int, series: _Series, left: float, right: float) -> _Fal
             continue
         pieces = parts @ c
         low = pieces[:, 0] - np.abs(pieces[:, 1:]).sum(axis=1) < -level * (1.0 + 1e-6)
-        edges = a + (b - a) * np.arange(_PARTS + 1) / _PARTS
+        edges = a + (b - a) * np.arange(PARTS + 1) / PARTS
         waiting += [(edges[i], edges[i + 1], pieces[i]) for i in np.flatnonzero(low)[::-1]]
     return None
 
@@ -303,12 +303,12 @@ def _nodes(degree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Chebyshev nodes (degree + 1,), the matrix from values there to coefficients, and T_k at the checks."""
     nodes = -np.cos(np.pi * np.arange(degree + 1) / degree)
     nodes[degree // 2] = 0.0
-    return nodes, np.linalg.inv(chebyshev.chebvander(nodes, degree)), chebyshev.chebvander(_CHECKS, degree)
+    return nodes, np.linalg.inv(chebyshev.chebvander(nodes, degree)), chebyshev.chebvander(CHECKS, degree)
 
 
 @lru_cache(maxsize=4)
 def _parts(degree: int) -> np.ndarray:
     """Matrices (parts, degree + 1, degree + 1) from the coefficients of a series to those of its parts."""
     nodes, to_coefficients, _ = _nodes(degree)
-    middles = -1.0 + (2.0 * np.arange(_PARTS) + 1.0) / _PARTS
-    return np.array([to_coefficients @ chebyshev.chebvander(m + nodes / _PARTS, degree) for m in middles])
+    middles = -1.0 + (2.0 * np.arange(PARTS) + 1.0) / PARTS
+    return np.array([to_coefficients @ chebyshev.chebvander(m + nodes / PARTS, degree) for m in middles])

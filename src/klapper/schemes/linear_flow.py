@@ -25,6 +25,7 @@ from klapper.complementarity.dense import dense
 from klapper.mechanics.contacts import Contact, FrictionElement
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.schemes.linear_phase_equations import LinearPhaseEquations
+from klapper.schemes.linear_search import Pieces
 from klapper.schemes.matrix_exponential import Exponential
 from klapper.schemes.mobility import natural_units
 from klapper.schemes.phase_flow import Integrals
@@ -32,6 +33,7 @@ from klapper.schemes.time_functions import TimeFunctions
 
 _RANK = 1e-10  # relative size below which a held direction counts as redundant
 _AT_ONCE = 6144  # nodes of a quadrature
+_MANY, _PARTS_AT_ONCE = 16, 512  # equal parts of a quadrature from which on products of matrices serve
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 
 
@@ -154,21 +156,21 @@ class LinearPhase:
         m, s = self.free.shape[1], functions.count
         kept = np.flatnonzero(held.free_place)
         size = 2 * m + s + len(kept)
-        self.size, self._moving, self._signals = size, 2 * m, slice(2 * m, 2 * m + s)
+        self.size, self._moving, self.signals = size, 2 * m, slice(2 * m, 2 * m + s)
 
         place = np.zeros((h, size))
-        place[:, self._signals] = -held.place
+        place[:, self.signals] = -held.place
         place[kept, 2 * m + s + np.arange(len(kept))] = 1.0
         speed, change = np.zeros((h, size)), np.zeros((h, size))
-        speed[:, self._signals] = -held.place @ functions.derivative
-        change[:, self._signals] = -held.place @ functions.derivative @ functions.derivative
+        speed[:, self.signals] = -held.place @ functions.derivative
+        change[:, self.signals] = -held.place @ functions.derivative @ functions.derivative
         self._scaled_position = self._reach @ place
         self._scaled_position[:, :m] += self.free
         self._scaled_velocity = self._reach @ speed
         self._scaled_velocity[:, m : 2 * m] += self.free
 
         applied = -model.rate_matrix @ self._scaled_velocity - model.position_matrix @ self._scaled_position
-        applied[:, self._signals] += model.load
+        applied[:, self.signals] += model.load
         applied[:, 2 * m] += model.lighter(held.given_force[:, None])[:, 0]
         inverse, null = _pseudo_inverse(directions.T @ forces)
         self.determined = not null.any()
@@ -179,7 +181,7 @@ class LinearPhase:
         self.matrix = np.zeros((size, size))
         self.matrix[:m, m : 2 * m] = np.eye(m)
         self.matrix[m : 2 * m] = moved
-        self.matrix[self._signals, self._signals] = functions.derivative
+        self.matrix[self.signals, self.signals] = functions.derivative
         self.position_rows = model.inverse_factor.T @ self._scaled_position
         self.velocity_rows = model.inverse_factor.T @ self._scaled_velocity
         self.exponential = Exponential(self.matrix, self._units(), precise=precise)
@@ -189,6 +191,17 @@ class LinearPhase:
         """Highest angular frequency [rad/s] of free vibrations and given functions."""
         own = np.abs(np.linalg.eigvals(self.matrix[: self._moving, : self._moving]).imag).max(initial=0.0)
         return float(max(own, self.model.functions.frequencies.max(initial=0.0)))
+
+    @cached_property
+    def oscillations(self) -> Pieces:
+        """Pieces of half the fastest oscillation, for the search of events."""
+        return Pieces(self.exponential, np.pi / self.fastest)
+
+    @cached_property
+    def quadrature_pieces(self) -> np.ndarray:
+        """e^{A τ} (12, N, N) at the nodes of the quadrature rule on [0, 2 h], h the step of the exponential."""
+        length = 2.0 * self.exponential.step
+        return np.array([self.exponential.matrix(0.5 * length * (1.0 + x)) for x in _NODES])
 
     def start(self, time: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Extended state (N,); what q and v have of held motions is replaced by what is given."""
@@ -212,7 +225,7 @@ class LinearPhase:
         one, line, square_of_time = 2 * m, 2 * m + 1, 2 * m + 2
         units[line] = min(units[line], units[square_of_time] * fastest)
         units[one] = min(units[one], units[line] * fastest)
-        for cos in range(2 * m + 3, self._signals.stop, 2):
+        for cos in range(2 * m + 3, self.signals.stop, 2):
             units[cos : cos + 2] = units[cos : cos + 2].min()
         return 2.0 ** np.round(np.log2(units))
 
@@ -242,34 +255,106 @@ class LinearFlow:
 
     def states(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Positions (k, n) [m] and velocities (k, n) [m/s] at times (k,) [s]."""
-        extended = self._at(times)
+        return self._states(self._at(times))
+
+    def _states(self, extended: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return extended @ self._phase.position_rows.T, extended @ self._phase.velocity_rows.T
 
     def reactions(self, times: np.ndarray) -> np.ndarray:
         """Forces (k, r) [N] in the order of the rows of the phase's equations."""
-        return self._at(times) @ self._reactions.T + self._given
+        return self._forces(self._at(times))
+
+    def _forces(self, extended: np.ndarray) -> np.ndarray:
+        return extended @ self._reactions.T + self._given
 
     forces = reactions
+
+    def gap_rows(self, which: np.ndarray) -> np.ndarray:
+        """Rows (w, N) that give gaps from the extended state."""
+        model, phase = self._phase.model, self._phase
+        rows = model.normal[:, which].T @ phase.position_rows
+        rows[:, phase.signals] += model.gap[which]
+        return np.asarray(rows)
+
+    def force_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows (r, N) and offset (r,) of the reactions."""
+        return self._reactions, self._given
+
+    def slip_rows(self) -> np.ndarray:
+        """Rows (s d, N) that give the sliding velocities in scaled directions."""
+        model, phase, equations = self._phase.model, self._phase, self._equations
+        d, patch = equations.d, equations.which[equations.patch]
+        at = (patch[:, None] * d + np.arange(d)).ravel()
+        rows = model.tangential[:, at].T @ phase.velocity_rows
+        rows[:, phase.signals] += model.belt[at]
+        return np.asarray(rows * equations.scale.reshape(-1, 1))
+
+    def first_doubtful(
+        self, rows: np.ndarray, offset: np.ndarray, after: float
+    ) -> tuple[float, float] | None:
+        """The first interval [s] of half an oscillation, from ``after`` on, in which a function may come near zero."""
+        pieces = self._phase.oscillations
+        done = round((after - self.start) / pieces.length)
+        count = int(np.ceil((self.end - self.start) / pieces.length)) - done
+        if count <= 0:
+            return None
+        begin = self.start + done * pieces.length
+        found = pieces.first_doubtful(rows, offset, self._at(np.array([begin]))[0], count)
+        if found == count:
+            return None
+        begin = self.start + (done + found) * pieces.length
+        return begin, min(self.start + (done + found + 1) * pieces.length, self.end)
 
     def integrals(self, times: np.ndarray) -> Integrals:
         """Impulses and works from the start up to rising times (k,), by Gauss and Legendre to round-off."""
         longest = 2.0 * self._phase.exponential.step
         edges = np.concatenate([[self.start], times])
+        whole = int((times[0] - self.start) / longest) if len(times) == 1 else 0
+        if whole >= _MANY:
+            begun = self.start + whole * longest
+            sums = self._over_whole_pieces(whole, longest)
+            rest = LinearFlow.__new__(LinearFlow)
+            rest.__dict__ = {**self.__dict__, "start": begun, "_from": self._at(np.array([begun]))[0]}
+            rest._last = (np.zeros(0), np.zeros((0, self._phase.size)))
+            last = rest.integrals(times)
+            return Integrals(
+                last.impulses + sums[:-3],
+                last.loads + sums[-3],
+                last.damping + sums[-2],
+                last.friction + sums[-1],
+            )
         rules = [quadrature(begin, end, longest) for begin, end in pairwise(edges.tolist())]
         nodes, weights = (np.concatenate(parts) for parts in zip(*rules, strict=True))
         interval = np.repeat(np.arange(len(times)), [len(rule[0]) for rule in rules])
         sums = np.zeros((len(times), self._equations.size + 3))
         for first in range(0, len(nodes), _AT_ONCE):
             part = slice(first, first + _AT_ONCE)
-            values = np.column_stack([self.reactions(nodes[part]), self._powers(nodes[part])])
+            extended = self._at(nodes[part])
+            values = np.column_stack([self._forces(extended), self._powers(nodes[part], extended)])
             np.add.at(sums, interval[part], weights[part, None] * values)
         sums = np.cumsum(sums, axis=0)
         return Integrals(sums[:, :-3], *sums[:, -3:].T)
 
-    def _powers(self, times: np.ndarray) -> np.ndarray:
+    def _over_whole_pieces(self, count: int, length: float) -> np.ndarray:
+        """Impulses and works (r + 3,) over equal parts from the start, whose states are products of matrices."""
+        nodes, sums = self._phase.quadrature_pieces, np.zeros(self._equations.size + 3)
+        pieces = Pieces(self._phase.exponential, length)
+        state, done = self._from, 0
+        while done < count:
+            states = pieces.starts(state, min(_PARTS_AT_ONCE, count - done) + 1)
+            c = states.shape[1] - 1
+            extended = (nodes @ states[:, :-1]).transpose(2, 0, 1).reshape(c * len(_NODES), -1)
+            begin = self.start + (done + np.arange(c)[:, None]) * length
+            times = (begin + 0.5 * length * (1.0 + _NODES)).ravel()
+            values = np.column_stack([self._forces(extended), self._powers(times, extended)])
+            sums += np.tile(0.5 * length * _WEIGHTS, c) @ values
+            state, done = states[:, -1], done + c
+        return sums
+
+    def _powers(self, times: np.ndarray, extended: np.ndarray) -> np.ndarray:
         """Powers (k, 3) [W] of loads with walls and belts, of damping and of friction."""
         equations, system = self._equations, self._phase.model.system
-        (q, v), forces = self.states(times), self.reactions(times)
+        (q, v), forces = self._states(extended), self._forces(extended)
         patches = slice(len(equations.normal), equations.size - len(system.constraints))
         powers = np.zeros((len(times), 3))
         if not system.load.constant:

@@ -20,6 +20,7 @@ from klapper.mechanics.acceleration import AccelerationProblem
 from klapper.mechanics.acceleration_solution import DECISION, TOLERANCE, ModeDecision
 from klapper.mechanics.force_sets import mode_forces
 from klapper.schemes.base import StepFailed
+from klapper.schemes.few_decision import FewDecision
 from klapper.schemes.phase_modes import (
     RELEASE,
     SLIDING,
@@ -157,6 +158,8 @@ class _Answer:
     ) -> None:
         self.touching, self.question, self.rules, self.last = touching, question, rules, last
         system, t, q, v = touching.system, touching.t, touching.q, touching.v
+        self.problem: Any
+        self.mode: Any
         self.normals = np.flatnonzero(question.candidate)
         speed = np.where(question.sliding, touching.speed, 0.0)
         friction = touching.coefficients(speed)[:, self.normals]
@@ -168,10 +171,26 @@ class _Answer:
         if len(touching.contact):
             self.b_n, b_t = system.curvature(t, q, v, touching.contact)
         self.b_t = b_t * touching.scale.ravel()
-        self.bilateral, _ = system.constraint_directions(t, q)
         if ahead > 0.0:
             t, q = t + ahead, system.advance(q, ahead * v)
             v = v if acceleration is None else v + ahead * acceleration
+        self.by_rule = False
+        few = None
+        if rules.selection is None and rules.solver == "auto" and not system.constraints:
+            few = FewDecision.of(
+                touching,
+                self.normals,
+                self.patches,
+                question,
+                self.friction,
+                self.b_n,
+                self.b_t,
+                system.force(t, q, v),
+            )
+        if few is not None:
+            self.problem, self.mode = few, few
+            self._take(self.mode.acceleration)
+            return
         self.problem = AccelerationProblem(
             system.mass(touching.q),
             system.force(t, q, v),
@@ -184,19 +203,20 @@ class _Answer:
             ),
             friction=self.friction,
             limit=touching.laws.limit[self.patches],
-            bilateral=self.bilateral,
+            bilateral=system.constraint_directions(touching.t, touching.q)[0],
             bilateral_bias=system.constraint_curvature(touching.t, touching.q, touching.v),
             normal_names=touching.names(self.normals),
             tangential_names=touching.names(self.patches),
             bilateral_names=system.constraints,
         )
-        self.by_rule = False
         self.mode = self._solved()
-        self.acceleration = self.mode.acceleration
-        self.opening = touching.normal.T @ self.acceleration + self.b_n  # g̈ of all that touch
-        self.sliding_change = (touching.tangential.T @ self.acceleration + self.b_t).reshape(
-            touching.slip.shape
-        )
+        self._take(self.mode.acceleration)
+
+    def _take(self, acceleration: np.ndarray) -> None:
+        touching = self.touching
+        self.acceleration = acceleration
+        self.opening = touching.normal.T @ acceleration + self.b_n  # g̈ of all that touch
+        self.sliding_change = (touching.tangential.T @ acceleration + self.b_t).reshape(touching.slip.shape)
 
     @property
     def _columns(self) -> np.ndarray:
@@ -378,6 +398,8 @@ class _Answer:
 
     def _notes(self) -> dict[str, str]:
         problem = self.problem
+        if isinstance(problem, FewDecision):
+            return {}
         if self.by_rule:
             return {
                 "motion by selection": f"at {self.touching.t:.6g} s the motion depends on forces that the model leaves "

@@ -17,8 +17,10 @@ import numpy as np
 from klapper.complementarity import ComplementarityError
 from klapper.complementarity.dense import dense
 from klapper.contact_states import IMPACT, OPEN
+from klapper.mechanics.contact_table import ContactLaws
 from klapper.schemes.base import StepFailed
-from klapper.schemes.contact_step import contact_rows, solve_contacts
+from klapper.schemes.contact_step import ContactRows, contact_rows, solve_contacts
+from klapper.schemes.few_contacts import solve_few
 from klapper.schemes.force_selection import choose
 from klapper.schemes.jump import resolve_jump
 from klapper.schemes.mobility import Held, Inverse
@@ -57,12 +59,16 @@ def newton_impact(
     system, v = touching.system, touching.v
     part = np.flatnonzero(~touching.laws.normal | (touching.approach <= touching.quiet))
     contact = touching.contact[part]
-    directions = system.directions(touching.t, touching.q, contact)
-    laws = system.contacts.laws(contact, touching.speed[part])
+    directions = touching.directions_of(part)
+    laws = (
+        touching.laws
+        if len(part) == len(touching.contact)
+        else system.contacts.laws(contact, touching.speed[part])
+    )
     if push > 0.0:
         laws = replace(laws, restitution=np.zeros(len(contact)))
-    bilateral, bilateral_rate = system.constraint_directions(touching.t, touching.q)
-    held = Held(Inverse(system.mass(touching.q)), bilateral, system.constraints)
+    bilateral, bilateral_rate = touching.bilateral
+    held = Held(touching.inverse, bilateral, system.constraints)
     constraint = held.impulses(held.direction.T @ v + bilateral_rate) if system.constraints else np.zeros(0)
     free = v + held.push(constraint) if system.constraints else v
     rows = contact_rows(directions, laws, touching.d)
@@ -76,7 +82,12 @@ def newton_impact(
         rate = directions.tangential_rate.reshape(rows.scale.shape) * rows.scale
         wanted[rows.tangential.ravel()] += rate.ravel()
     impulses, residual, notes = np.zeros(rows.size), 0.0, {}
-    if rows.size:
+    few = None
+    if solver == "auto" and selection is None and not system.constraints:
+        few = _of_few(rows, laws, touching.inverse, wanted)
+    if few is not None:
+        impulses = few
+    elif rows.size:
         try:
             solution = solve_contacts(
                 rows,
@@ -108,10 +119,29 @@ def newton_impact(
     return replace(_booked(touching, contact, full, constraint, after, residual), notes=notes)
 
 
+def _of_few(rows: ContactRows, laws: ContactLaws, inverse: Inverse, wanted: np.ndarray) -> np.ndarray | None:
+    """Impulses (r,) of one or two contacts without friction or with one direction of it, where they are unique."""
+    normal, tangential = rows.normal[rows.normal >= 0], rows.tangential
+    if rows.size == 0 or len(laws.normal) > 2 or tangential.shape[1] > 1:
+        return None
+    order = np.concatenate([normal, tangential.ravel()]).astype(int)
+    columns = dense(rows.columns)[:, order]
+    mobility = columns.T @ np.asarray(inverse(columns))
+    friction = np.zeros((tangential.size, len(normal)))
+    if tangential.size:
+        friction = laws.friction_matrix[:, rows.normal >= 0]
+    x = solve_few(mobility, wanted[order], len(normal), friction, np.zeros(tangential.size))
+    if x is None:
+        return None
+    impulses = np.zeros(rows.size)
+    impulses[order] = x
+    return impulses
+
+
 def law_impact(law: Any, touching: Touching) -> Impact:
     """An impact law of :mod:`klapper.mechanics.impact`."""
     system = touching.system
-    bilateral = system.constraint_directions(touching.t, touching.q)
+    bilateral = touching.bilateral
     jump = resolve_jump(
         law,
         system,
@@ -133,12 +163,12 @@ def two_sided_impact(touching: Touching) -> Impact:
     system, v = touching.system, touching.v
     part = np.flatnonzero(touching.laws.normal)
     contact = touching.contact[part]
-    directions = system.directions(touching.t, touching.q, contact)
-    bilateral, bilateral_rate = system.constraint_directions(touching.t, touching.q)
-    columns = np.hstack([touching.normal[:, part], np.asarray(dense(bilateral))])
+    directions = touching.directions_of(part)
+    bilateral, bilateral_rate = touching.bilateral
+    columns = np.hstack([touching.normal[:, part], bilateral])
     rates = np.concatenate([directions.normal_rate, bilateral_rate])
     names = tuple(system.contacts.name(int(i)) for i in contact) + system.constraints
-    held = Held(Inverse(system.mass(touching.q)), columns, names)
+    held = Held(touching.inverse, columns, names)
     impulses = held.impulses(columns.T @ v + rates)
     full = np.zeros((len(contact), 1 + touching.d))
     full[:, 0] = impulses[: len(contact)]
@@ -155,8 +185,8 @@ def _booked(
     residual: float,
 ) -> Impact:
     system = touching.system
-    directions = system.directions(touching.t, touching.q, contact)
-    bilateral, bilateral_rate = system.constraint_directions(touching.t, touching.q)
+    directions = touching.directions_of(np.searchsorted(touching.contact, contact))
+    bilateral, bilateral_rate = touching.bilateral
     middle = 0.5 * (touching.v + after)
     normal, tangential = impulse[:, 0], impulse[:, 1:].ravel()
     joints = -float(constraint @ (bilateral.T @ middle + bilateral_rate)) if len(constraint) else 0.0

@@ -36,10 +36,11 @@ from klapper.schemes.phase_modes import (
 )
 from klapper.schemes.phase_motion import PhaseMotion
 from klapper.schemes.phase_projection import held_position, held_velocity
-from klapper.schemes.phase_watch import LOOKS, PhaseWatch
+from klapper.schemes.phase_watch import LOOKS, PhaseWatch, stops_or_turns
 from klapper.schemes.touching import Touching
 
 if TYPE_CHECKING:
+    from klapper.schemes.compiled_phases import CompiledFlow
     from klapper.schemes.phases import Phased
     from klapper.schemes.work import Work
 
@@ -117,7 +118,8 @@ class PhaseStep:
 
     def _touching(self) -> Touching:
         still = _STILL * self.scheme.slip_speed
-        return Touching(self.system, self.t, self.q, self.v, touch=self._touch, still=still)
+        inverse = self.scheme.inverse(self.system, self.work)
+        return Touching(self.system, self.t, self.q, self.v, touch=self._touch, still=still, inverse=inverse)
 
     @property
     def _touch(self) -> float:
@@ -209,6 +211,9 @@ class PhaseStep:
         """A piece of smooth motion; None if an event comes at once."""
         scheme, t = self.scheme, self.t
         equations = scheme.equations(self.system, modes, self.work)
+        run = scheme.run(equations, t, self.q, self.v, self.until, self.memory.size, self.work)
+        if run is not None:
+            return self._after_run(equations, modes, run)
         flow = self._flow(equations)
         if equations.determined is False:
             self._say_forces_are_not_unique(equations)
@@ -233,6 +238,19 @@ class PhaseStep:
         modes = self._renewed(equations, modes, end, q, v)
         self.memory = self._next_memory(modes, events, flow, turns)
         return self._step(equations, flow, end, q, v)
+
+    def _after_run(self, equations: PhaseEquations, modes: Modes, run: CompiledFlow) -> Step:
+        """The step that compiled code has done up to an event, or without one."""
+        events = stops_or_turns(equations, run, run.time, run.events, self.scheme.slip_speed)
+        turns = bool(len(events)) and bool(np.all(events[:, 0] == TURN))
+        if len(events) and not turns:
+            modes = replace(modes, reference=run.forces_at_end)
+        if equations.d == 2 and len(equations.sliding):
+            grip, sense = run.modes_after(modes)
+            modes = replace(modes, grip=grip, sense=sense)
+        self.memory = self._next_memory(modes, events, run, turns)
+        q, v = run.final[: run.nq].copy(), run.final[run.nq : run.nq + run.nv].copy()
+        return self._step(equations, run, run.time, q, v)
 
     def _with_earlier(self, events: np.ndarray) -> np.ndarray:
         """Events at once, together with the releases and onsets of slip that came before them at the same instant:

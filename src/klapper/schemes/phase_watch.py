@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from klapper.schemes.first_crossing import Crossing, first_crossing
+from klapper.schemes.linear_flow import LinearFlow
 from klapper.schemes.phase_equations import PhaseEquations
 from klapper.schemes.phase_flow import Flow
 from klapper.schemes.phase_modes import RELEASE, SLIDING, SLIP_BEGINS, STARTING, STOP, TOUCH, TURN
@@ -21,6 +22,7 @@ from klapper.schemes.phase_modes import RELEASE, SLIDING, SLIP_BEGINS, STARTING,
 LOOKS = 32
 """Intervals of a step at whose ends it is asked which contacts are near, where a system searches for them."""
 
+_OSCILLATIONS = 8  # half ones in a flow from which on all pieces are looked at by products of matrices
 _FORCE_NOISE = 1e-9  # of the forces that balance at a contact
 _ROUND_OFF = 64.0 * float(np.finfo(float).eps)
 
@@ -46,27 +48,17 @@ class PhaseWatch:
         pushed = np.abs(equations.inverse(q[0])(system.force(flow.start, q[0], v[0]))).max(initial=0.0)
         speeds = max(1e-3 * slip_speed, _ROUND_OFF * fastest, late * float(pushed))
         forces = self._force_noise(q[0], v[0]) if equations.size else np.zeros(0)
-        meanings: list[tuple[int, int]] = [(TOUCH, int(i)) for i in self.watched]
         noise = list(np.where(follows, max(10.0 * tolerance, lengths), lengths))
-        meanings += [(RELEASE, int(i)) for i in modes.contact[equations.normal]]
         noise += list(forces[: len(equations.normal)])
         self.kinetic = len(equations.normal) > 0
         for patch in equations.sticking:
-            contact, limit = (
-                int(modes.contact[equations.patch[patch]]),
-                forces[equations.patch_rows[patch]].max(),
-            )
-            meanings += [(SLIP_BEGINS, contact)] * (2 if d == 1 else 1)
+            limit = forces[equations.patch_rows[patch]].max()
             noise += [limit] * (2 if d == 1 else 1)
             self.kinetic = True
         for patch in equations.sliding:
-            contact = int(modes.contact[equations.patch[patch]])
-            meanings.append((STOP, contact))
-            noise.append(speeds)
-            if d == 2 and modes.grip[equations.patch[patch]] == STARTING:
-                meanings.append((TURN, contact))
-                noise.append(speeds)
-        self.meanings = np.array(meanings, dtype=np.int64).reshape(-1, 2)
+            starts = d == 2 and modes.grip[equations.patch[patch]] == STARTING
+            noise += [speeds] * (2 if starts else 1)
+        self.meanings = meanings_of(equations, self.watched)
         self.noise = np.array(noise, dtype=float)
         self._limit_scale = self._first_limits() if d == 2 and len(equations.sticking) else None
 
@@ -143,9 +135,7 @@ class PhaseWatch:
         """Time [s] of the first event and its (e, 2) kinds and contacts, or None."""
         if len(self.noise) == 0:
             return None
-        found: Crossing | None = first_crossing(
-            self.functions, self.flow.start, self.flow.end, self.noise, pieces=self.flow.pieces
-        )
+        found = self._crossing()
         time, which = (self.flow.end, np.zeros(0, int)) if found is None else (found.time, found.which)
         if found is not None and time == self.flow.start:
             time, which = self._after_short_rise(which, self.flow.end)
@@ -157,6 +147,48 @@ class PhaseWatch:
         if which.size == 0:
             return None
         return time, self._stops_or_turns(time, np.unique(self.meanings[which], axis=0))
+
+    def _crossing(self) -> Crossing | None:
+        """The first crossing; of a motion over many oscillations only where products of matrices leave a doubt."""
+        flow = self.flow
+        if not isinstance(flow, LinearFlow) or flow.pieces < _OSCILLATIONS or self.equations.d > 1:
+            return first_crossing(self.functions, flow.start, flow.end, self.noise, pieces=flow.pieces)
+        rows, offset = self._linear_functions(flow)
+        after = flow.start
+        while (doubtful := flow.first_doubtful(rows, offset, after)) is not None:
+            begin, end = doubtful
+            found = first_crossing(self.functions, begin, end, self.noise)
+            if (
+                found is not None and found.time == begin > flow.start
+            ):  # it may have begun in the piece before
+                before = max(flow.start, begin - (end - begin))
+                found = first_crossing(self.functions, before, end, self.noise, pieces=2)
+            if found is not None:
+                return found
+            after = end
+            if end >= flow.end:
+                break
+        return None
+
+    def _linear_functions(self, flow: LinearFlow) -> tuple[np.ndarray, np.ndarray]:
+        """Rows (f, N) and offsets (f,) that give all event functions from the extended state of a linear motion."""
+        equations = self.equations
+        rows, offset = [flow.gap_rows(self.watched)], [self.depth]
+        of_forces, given = flow.force_rows()
+        m = len(equations.normal)
+        rows.append(of_forces[:m])
+        offset.append(given[:m])
+        for patch in equations.sticking:
+            at = equations.patch_rows[patch, 0]
+            limit = equations.at_rest[patch] @ of_forces[:m]
+            given_limit = equations.limit[patch] + equations.at_rest[patch] @ given[:m]
+            rows += [(limit - of_forces[at])[None], (limit + of_forces[at])[None]]
+            offset += [[given_limit - given[at]], [given_limit + given[at]]]
+        slips = flow.slip_rows()
+        for patch in equations.sliding:
+            rows.append(equations.sense[patch, 0] * slips[patch : patch + 1])
+            offset.append([0.0])
+        return np.concatenate(rows), np.concatenate(offset)
 
     def _unnoticed(self, time: float) -> np.ndarray:
         """Gaps that have fallen below zero before ``time`` by less than their noise: flights that ended."""
@@ -207,16 +239,36 @@ class PhaseWatch:
         return below
 
     def _stops_or_turns(self, time: float, events: np.ndarray) -> np.ndarray:
-        """A patch whose sense follows its velocity and that still slides across it has turned, not stopped."""
-        equations = self.equations
-        if not equations.following.any():
-            return events
-        q, v = self.flow.states(np.array([time]))
-        speed = np.linalg.norm(equations.slips(np.array([time]), q, v)[0], axis=1)
-        contact = equations.modes.contact[equations.patch]
-        events = events.copy()
-        for event in events:
-            patch = int(np.flatnonzero(contact == event[1])[0]) if event[0] == STOP else -1
-            if patch >= 0 and equations.following[patch] and speed[patch] > 2.0 * self.slip_speed:
-                event[0] = TURN
+        return stops_or_turns(self.equations, self.flow, time, events, self.slip_speed)
+
+
+def meanings_of(equations: PhaseEquations, watched: np.ndarray) -> np.ndarray:
+    """Kind and contact (f, 2) of the event functions of a phase, in their order."""
+    modes, d = equations.modes, equations.d
+    found: list[tuple[int, int]] = [(TOUCH, int(i)) for i in watched]
+    found += [(RELEASE, int(i)) for i in modes.contact[equations.normal]]
+    for patch in equations.sticking:
+        found += [(SLIP_BEGINS, int(modes.contact[equations.patch[patch]]))] * (2 if d == 1 else 1)
+    for patch in equations.sliding:
+        contact = int(modes.contact[equations.patch[patch]])
+        found.append((STOP, contact))
+        if d == 2 and modes.grip[equations.patch[patch]] == STARTING:
+            found.append((TURN, contact))
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def stops_or_turns(
+    equations: PhaseEquations, flow: Flow, time: float, events: np.ndarray, slip_speed: float
+) -> np.ndarray:
+    """A patch whose sense follows its velocity and that still slides across it has turned, not stopped."""
+    if not equations.following.any():
         return events
+    q, v = flow.states(np.array([time]))
+    speed = np.linalg.norm(equations.slips(np.array([time]), q, v)[0], axis=1)
+    contact = equations.modes.contact[equations.patch]
+    events = events.copy()
+    for event in events:
+        patch = int(np.flatnonzero(contact == event[1])[0]) if event[0] == STOP else -1
+        if patch >= 0 and equations.following[patch] and speed[patch] > 2.0 * slip_speed:
+            event[0] = TURN
+    return events

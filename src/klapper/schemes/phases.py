@@ -9,7 +9,7 @@ Definition 4.1.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -26,8 +26,14 @@ from klapper.schemes.phase_flow import Flow
 from klapper.schemes.phase_impact import Impact, law_impact, newton_impact
 from klapper.schemes.phase_modes import Modes, PhaseMemory
 from klapper.schemes.phase_step import BareStep, PhaseStep
+from klapper.schemes.quick_system import quick_system
 from klapper.schemes.touching import Touching
 from klapper.schemes.work import Work
+
+_MOST_PHASES = 64  # whose equations are kept
+
+if TYPE_CHECKING:
+    from klapper.schemes.compiled_phases import CompiledFlow
 
 
 @dataclass(frozen=True)
@@ -118,14 +124,16 @@ class Phased(Scheme):
     def step(
         self, system: System, snapshot: Snapshot, until: float = np.inf, work: Work | None = None
     ) -> Step:
-        return PhaseStep(self, system, snapshot, until, work or Work()).done()
+        work = work or Work()
+        return PhaseStep(self, quick_system(system, work), snapshot, until, work).done()
 
     def bare_step(
         self, system: System, snapshot: Snapshot, until: float = np.inf, work: Work | None = None
     ) -> Step:
         """The same motion without books: impulses of smooth motion and works are 0. Their quadrature may take longer
         than the motion."""
-        return BareStep(self, system, snapshot, until, work or Work()).done()
+        work = work or Work()
+        return BareStep(self, quick_system(system, work), snapshot, until, work).done()
 
     def flow(
         self,
@@ -139,6 +147,19 @@ class Phased(Scheme):
     ) -> Flow:
         """The smooth motion from a state, not past ``until`` [s]; ``size`` [s] was proposed by the last flow."""
         raise NotImplementedError
+
+    def run(
+        self,
+        equations: PhaseEquations,
+        t: float,
+        q: np.ndarray,
+        v: np.ndarray,
+        until: float,
+        size: float,
+        work: Work,
+    ) -> CompiledFlow | None:
+        """The motion up to the first event in compiled code; None: ``flow`` gives it, and the events are searched."""
+        return None
 
     def sharpened(
         self, equations: PhaseEquations, t: float, q: np.ndarray, v: np.ndarray, event: float, work: Work
@@ -159,12 +180,14 @@ class Phased(Scheme):
 
     def equations(self, system: System, modes: Modes, work: Work) -> PhaseEquations:
         """The equations of a phase, those of the last one if they are the same."""
-        return work.kept(
-            "equations",
-            (system, modes),
-            lambda: phase_equations(system, modes, self.inverse(system, work)),
-            lambda a, b: a is b or (b is modes and a.same_as(b)),
-        )
+        known: dict[Any, PhaseEquations] = work.kept("equations", (system,), dict)
+        key = modes.key
+        found = known.get(key)
+        if found is None or not (found.determined or found.modes.same_as(modes)):
+            if len(known) >= _MOST_PHASES:
+                known.clear()
+            found = known[key] = phase_equations(system, modes, self.inverse(system, work))
+        return found
 
     def inverse(self, system: System, work: Work) -> Inverse | None:
         """M⁻¹ of a linear system."""

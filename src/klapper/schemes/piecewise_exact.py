@@ -8,7 +8,6 @@ transcendental equations. There is no step size: a step goes from event to event
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,20 +16,12 @@ from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.mechanics.system import System
 from klapper.schemes.base import Snapshot, registered
-from klapper.schemes.linear_flow import Held, LinearFlow, LinearModel, LinearPhase, time_functions
-from klapper.schemes.linear_phase_equations import LinearPhaseEquations
+from klapper.schemes.exact_flow import exact_flow
+from klapper.schemes.linear_flow import time_functions
 from klapper.schemes.phase_equations import PhaseEquations
 from klapper.schemes.phase_flow import Flow
-from klapper.schemes.phase_watch import PhaseWatch
 from klapper.schemes.phases import Phased
 from klapper.schemes.work import Work
-
-_MOST_PHASES = 512  # kept in memory
-_LONGEST, _SLOWEST = (
-    1e5,
-    1e-3,
-)  # half oscillations in one flow; share of the fastest rate below which none is slower
-_GROWS = 1e3  # a motion that becomes so many times larger has lost the digits that its first event needs
 
 
 @registered
@@ -56,7 +47,7 @@ class PiecewiseExact(Phased):
     name = "exact"
 
     def init(self, system: System) -> Snapshot:
-        time_functions(_treatable(system))
+        time_functions(treatable(system))
         return super().init(system)
 
     def refined(self, factor: float) -> None:
@@ -76,53 +67,10 @@ class PiecewiseExact(Phased):
         size: float,
         work: Work,
     ) -> Flow:
-        assert isinstance(equations, LinearPhaseEquations)
-        phase = self._phase(equations, work)
-        equations.determined = phase.determined
-        fastest = max(phase.fastest, _SLOWEST / phase.exponential.step)
-        longest = min(until, t + _LONGEST * np.pi / fastest)
-
-        def to(end: float) -> LinearFlow:
-            return LinearFlow(phase, equations, t, q, v, end)
-
-        flow = to(longest)
-        while not np.isfinite(_size(flow, flow.end)):
-            flow = to(0.5 * (t + flow.end))
-        if _size(flow, flow.end) <= _GROWS * _size(flow, t):
-            return flow
-        event = PhaseWatch(equations, flow, self.tolerance, self.slip_speed).first()
-        if event is None or not t < event[0] < flow.end:
-            return flow
-        largest = max(_GROWS * _size(flow, *np.linspace(t, event[0], 9)), self.tolerance)
-        beyond = flow.end - event[0]
-        while _size(flow, event[0] + beyond) > largest and beyond > _SLOWEST * (event[0] - t):
-            beyond *= 0.5
-        return to(min(flow.end, event[0] + beyond))
-
-    def _phase(self, equations: LinearPhaseEquations, work: Work) -> LinearPhase:
-        """The phase of these modes, kept from its last visit."""
-        system = equations.system
-        model = work.kept("model", (system,), lambda: LinearModel(system))
-        phases: dict[Any, LinearPhase] = work.kept("phases", (model,), dict)
-        modes = equations.modes
-        key = modes.key
-        found = phases.get(key)
-        if found is not None and not found.determined:
-            key = (*key, modes.reference.tobytes())
-            found = phases.get(key)
-        if found is None:
-            if len(phases) >= _MOST_PHASES:
-                phases.clear()
-            found = phases[key] = LinearPhase(model, Held.of(model, equations))
-        return found
+        return exact_flow(equations, t, q, v, until, self.tolerance, self.slip_speed, work)
 
 
-def _size(flow: LinearFlow, *times: float) -> float:
-    """Largest coordinate [m] at some times."""
-    return float(np.abs(flow.states(np.array(times))[0]).max(initial=0.0))
-
-
-def _treatable(system: System) -> LinearSystem:
+def treatable(system: System) -> LinearSystem:
     """The system, if all its phases have a closed form."""
     if not isinstance(system, LinearSystem):
         raise InvalidModel(

@@ -32,6 +32,7 @@ from klapper.schemes.contact_switches import Switches
 from klapper.schemes.friction_branches import FrictionBranches, friction_branches
 from klapper.schemes.mobility import Inverse
 from klapper.schemes.normal_laws import NormalBranches, NormalLaw
+from klapper.schemes.quick_system import quick_system
 from klapper.schemes.regularised_step import COUNTS, RegularisedMemory, RegularisedStep
 from klapper.schemes.smooth_step import METHODS, Method
 from klapper.schemes.work import Work
@@ -148,7 +149,8 @@ class Regularised(Scheme):
     def step(
         self, system: System, snapshot: Snapshot, until: float = np.inf, work: Work | None = None
     ) -> Step:
-        return RegularisedStep(self, system, snapshot, until, work or Work()).done()
+        work = work or Work()
+        return RegularisedStep(self, quick_system(system, work), snapshot, until, work).done()
 
     @property
     def absolute_error(self) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from klapper.complementarity.dense import dense
 from klapper.mechanics.contact_table import ContactLaws
 from klapper.mechanics.system import Directions, System
+from klapper.schemes.mobility import Inverse
 
 ROUND_OFF = 1e-12  # of the terms of a velocity: what is left of them where they cancel
 
@@ -24,7 +25,15 @@ class Touching:
     """
 
     def __init__(
-        self, system: System, t: float, q: np.ndarray, v: np.ndarray, *, touch: float, still: float
+        self,
+        system: System,
+        t: float,
+        q: np.ndarray,
+        v: np.ndarray,
+        *,
+        touch: float,
+        still: float,
+        inverse: Inverse | None = None,
     ) -> None:
         self.system, self.t, self.q, self.v, self.touch, self.still = system, t, q, v, touch, still
         near = system.near(t, q)
@@ -33,7 +42,11 @@ class Touching:
         element[element] = ~system.contacts.laws(near[element]).normal
         self.contact = near[element | (gaps <= touch)].astype(np.int64)
         self.d = system.contacts.tangential
-        self.directions: Directions = system.directions(t, q, self.contact)
+        self._inverse = inverse
+        found = system.directions(t, q, self.contact)
+        self.directions = Directions(
+            dense(found.normal), found.normal_rate, dense(found.tangential), found.tangential_rate
+        )
         shape = (len(self.contact), self.d)
         slip = self.directions.tangential_velocity(v).reshape(shape)
         self.speed = np.linalg.norm(slip, axis=1)
@@ -44,15 +57,39 @@ class Touching:
         self.slip = slip * self.scale
         self.approach = self.directions.normal_velocity(v)
 
-    @property
+    @cached_property
     def normal(self) -> np.ndarray:
         """J_N (n, k), zero columns for friction elements."""
-        return dense(self.directions.normal)
+        return np.asarray(self.directions.normal)
 
-    @property
+    @cached_property
     def tangential(self) -> np.ndarray:
         """J_T (n, k d) in scaled directions."""
-        return dense(self.directions.tangential) * self.scale.ravel()
+        return np.asarray(self.directions.tangential * self.scale.ravel())
+
+    @cached_property
+    def inverse(self) -> Inverse:
+        """M⁻¹."""
+        return self._inverse or Inverse(self.system.mass(self.q))
+
+    @cached_property
+    def bilateral(self) -> tuple[np.ndarray, np.ndarray]:
+        """J_B (n, p) and a_B (p,)."""
+        direction, rate = self.system.constraint_directions(self.t, self.q)
+        return dense(direction), rate
+
+    def directions_of(self, places: np.ndarray) -> Directions:
+        """Directions of some of the contacts that touch."""
+        if len(places) == len(self.contact):
+            return self.directions
+        every, d = self.directions, self.d
+        rows = (places[:, None] * d + np.arange(d)).ravel()
+        return Directions(
+            every.normal[:, places],
+            every.normal_rate[places],
+            every.tangential[:, rows],
+            every.tangential_rate[rows],
+        )
 
     @cached_property
     def quiet(self) -> np.ndarray:
@@ -65,7 +102,7 @@ class Touching:
     @cached_property
     def constraint_violation(self) -> np.ndarray:
         """J_Bᵀ v + a_B (p,) [m/s]."""
-        direction, rate = self.system.constraint_directions(self.t, self.q)
+        direction, rate = self.bilateral
         return np.asarray(direction.T @ self.v) + rate
 
     @property
@@ -75,7 +112,7 @@ class Touching:
             return True
         if not self.system.constraints:
             return False
-        direction, rate = self.system.constraint_directions(self.t, self.q)
+        direction, rate = self.bilateral
         terms = abs(direction).T @ np.abs(self.v) + np.abs(rate)
         return bool(
             np.any(np.abs(self.constraint_violation) > np.maximum(1e-6 * np.asarray(terms), self.still))

@@ -64,8 +64,8 @@ def touch(
 
 @inlined
 def across(normal: Vector) -> tuple[Vector, float, Vector, Vector]:
-    """The axis of the smallest |n_i|, the length of its product with n, and both tangents."""
-    x, y, z = abs(normal[0]), abs(normal[1]), abs(normal[2])
+    """The axis of the smallest |n_i| + i/10, the length of its product with n, and both tangents."""
+    x, y, z = abs(normal[0]), abs(normal[1]) + 0.1, abs(normal[2]) + 0.2
     axis = (1.0, 0.0, 0.0)
     if y < x and y <= z:
         axis = (0.0, 1.0, 0.0)

@@ -12,7 +12,7 @@ import numpy as np
 
 from klapper.schemes.base import TOUCHING
 from klapper.schemes.form_kernels.by_reference import ContactsType, constructor
-from klapper.schemes.form_kernels.compiling import inner
+from klapper.schemes.form_kernels.compiling import inner, leaf
 from klapper.schemes.form_kernels.inverse import along
 from klapper.schemes.form_kernels.model import Model
 from klapper.schemes.lasting_contacts import APPROACH, NOISE
@@ -83,7 +83,7 @@ def new_contacts(room: int, width: int, tangential: int) -> Contacts:
     )
 
 
-@inner
+@leaf
 def difference_step(q: np.ndarray, v: np.ndarray) -> float:
     """Spacing [s] of central differences along the motion."""
     reach, speed = 1.0, 1.0
@@ -271,7 +271,7 @@ def laws(model: Model, v: np.ndarray, count: int, contacts: Contacts) -> bool:
     return rough and d > 0
 
 
-@inner
+@leaf
 def among(number: int, numbers: np.ndarray) -> int:
     """Place of a number among rising ones, −1 where it is not there."""
     low, high = 0, numbers.size

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klapper.schemes.form_kernels.compiling import inner
+from klapper.schemes.form_kernels.compiling import inner, leaf
 
 DIAGONAL, BAND, DENSE = 0, 1, 2
 _EPS = 2.3e-16
@@ -99,7 +99,7 @@ def factorise(inverse: Inverse) -> bool:
     return True
 
 
-@inner
+@leaf
 def lu(a: np.ndarray, order: np.ndarray) -> bool:
     """Factors of a dense matrix in place, with partial pivoting; False where a pivot is zero to round-off."""
     n = a.shape[0]
@@ -128,7 +128,7 @@ def lu(a: np.ndarray, order: np.ndarray) -> bool:
     return True
 
 
-@inner
+@leaf
 def lu_solve(a: np.ndarray, order: np.ndarray, right: np.ndarray, out: np.ndarray) -> None:
     """out = a⁻¹ right with the factors of :func:`lu`; ``out`` is another array than ``right``."""
     n = a.shape[0]
@@ -169,7 +169,7 @@ def solve(inverse: Inverse, right: np.ndarray, out: np.ndarray) -> None:
         out[i] = value / factors[i, shift]
 
 
-@inner
+@leaf
 def multiply(
     row: np.ndarray, column: np.ndarray, value: np.ndarray, x: np.ndarray, factor: float, out: np.ndarray
 ) -> None:
@@ -178,7 +178,7 @@ def multiply(
         out[row[e]] += factor * value[e] * x[column[e]]
 
 
-@inner
+@leaf
 def quadratic(row: np.ndarray, column: np.ndarray, value: np.ndarray, x: np.ndarray, y: np.ndarray) -> float:
     """yᵀ A x for a matrix given by entries."""
     total = 0.0
@@ -187,7 +187,7 @@ def quadratic(row: np.ndarray, column: np.ndarray, value: np.ndarray, x: np.ndar
     return total
 
 
-@inner
+@leaf
 def along(column: np.ndarray, value: np.ndarray, x: np.ndarray) -> float:
     """A row, given by its columns and entries, times x."""
     total = 0.0
@@ -196,7 +196,7 @@ def along(column: np.ndarray, value: np.ndarray, x: np.ndarray) -> float:
     return total
 
 
-@inner
+@leaf
 def along_sizes(column: np.ndarray, value: np.ndarray, x: np.ndarray) -> float:
     """The same with all terms by their size."""
     total = 0.0

@@ -3,7 +3,8 @@
     ball–plane   g = n · (c − p) − r             contact point c − r n
     ball–ball    g = |c_A − c_B| − r_A − r_B     n = (c_A − c_B)/|…|, contact points c_A − r_A n and c_B + r_B n
 
-Tangents: in the plane (n_y, −n_x); in space t₁ = e × n / |e × n| with e the axis of the smallest |n_i|, t₂ = n × t₁.
+Tangents: in the plane (n_y, −n_x); in space t₁ = e × n / |e × n|, t₂ = n × t₁, with e the axis of
+the smallest |n_i| + i/10.
 """
 
 from __future__ import annotations
@@ -85,8 +86,8 @@ def gap_of(pair: np.ndarray, k: int, centre: np.ndarray, ball: np.ndarray, plane
 
 @njit(cache=True, fastmath=_fast, error_model="numpy")
 def _first_tangent(x: float, y: float, z: float) -> tuple[float, float, float]:
-    """e × n / |e × n| with e the axis of the smallest |n_i|."""
-    ax, ay, az = abs(x), abs(y), abs(z)
+    """e × n / |e × n| with e the axis of the smallest |n_i| + i/10, i = 0, 1, 2."""
+    ax, ay, az = abs(x), abs(y) + 0.1, abs(z) + 0.2
     if ax <= ay and ax <= az:
         length = 1.0 / math.sqrt(y * y + z * z)
         return 0.0, -z * length, y * length

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.complementarity.selection.reference_bounds import KnownState, disagreement
+from tests.complementarity.selection.test_bounds_property import rule_outside
+from tests.mechanics.model_cases import model
 
 from klapper.complementarity import ComplementarityError
 from klapper.complementarity.dense import dense
 from klapper.mechanics import possible_forces
 from klapper.mechanics.acceleration_solution import ModeDecision
 from klapper.mechanics.force_sets import closed_forces, mode_forces
-from tests.complementarity.selection.reference_bounds import KnownState, disagreement
-from tests.complementarity.selection.test_bounds_property import rule_outside
-
-from .model_cases import model
 
 
 def known_state(decision: ModeDecision) -> KnownState:

@@ -1,11 +1,13 @@
 """What can go wrong with a complementarity problem, in words that help a mechanician.
 
-Every exception carries ``attempts``: what was tried before it was raised.
+Every exception carries ``attempts``, what was tried before it was raised, and ``closest``, the best point on the way.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 if TYPE_CHECKING:
     from klapper.complementarity.solution import Attempt
@@ -24,7 +26,8 @@ class InvalidProblem(ValueError):
 class ComplementarityError(RuntimeError):
     """A problem was well posed as data, but no verified solution can be returned.
 
-    The common kind of all that :func:`solve` raises; ``attempts`` tells what was tried:
+    The common kind of all that :func:`solve` raises. ``attempts`` tells what was tried, ``closest`` (n,) is the point
+    with the smallest residual on the way, None if no iteration had one:
 
     >>> from klapper.complementarity import LinearComplementarity, solve
     >>> try:
@@ -34,9 +37,12 @@ class ComplementarityError(RuntimeError):
     NoSolution ['active-set', 'lemke', 'enumeration']
     """
 
-    def __init__(self, message: str, attempts: tuple[Attempt, ...] = ()) -> None:
+    def __init__(
+        self, message: str, attempts: tuple[Attempt, ...] = (), closest: np.ndarray | None = None
+    ) -> None:
         super().__init__(message)
         self.attempts = attempts
+        self.closest = closest
 
 
 class NoSolution(ComplementarityError):

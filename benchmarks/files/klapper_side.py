@@ -54,7 +54,7 @@ def measure(file: ProblemFile, solver: str, error: float, limit: float) -> tuple
 def timed(file: ProblemFile, solver: str, tolerance: float, limit: float) -> tuple[float, float, str]:
     """One call: seconds, error reached, and why there is no verified answer."""
     problem = FrictionalContact(file.matrix, file.load, friction=file.friction, dimension=file.dimension)
-    signal.setitimer(signal.ITIMER_PROF, 2.0 * limit)
+    signal.setitimer(signal.ITIMER_REAL, 2.0 * limit)
     start = time.process_time()
     try:
         found, said = solve(problem, solver, tolerance=tolerance).x, ""
@@ -64,7 +64,7 @@ def timed(file: ProblemFile, solver: str, tolerance: float, limit: float) -> tup
     except TooLong:
         found, said = np.full(problem.size, np.nan), f"not finished within {2.0 * limit:g} s"
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
     return time.process_time() - start, file.error(found), said
 
 
@@ -95,7 +95,7 @@ def main() -> None:
     if str(request["task"]) == "version":
         np.savez(sys.argv[2], version=klapper.__version__)
         return
-    signal.signal(signal.SIGPROF, _interrupt)
+    signal.signal(signal.SIGALRM, _interrupt)
     solvers = [str(solver) for solver in request["solvers"]]
     compile_all(solvers)
     files = [read(Path(str(file))) for file in request["files"]]

@@ -219,8 +219,8 @@ def _solve_in_turn(
         except ComplementarityError as error:
             attempts = error.attempts or (*attempts, Attempt(solver.name, str(error)))
             closest.see(error.closest)
-        parts = _parts(reduced.problem) if len(attempts) == 1 and closest.x is not None else None
-        if parts is not None:
+        parts = _parts(reduced.problem) if len(attempts) == 1 else None
+        if parts is not None and closest.x is not None:
             return _solve_parts(problem, reduced, parts, guess, closest.x, tolerance, attempts)
     reason = contradiction(problem)
     if reason:

@@ -20,7 +20,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from klapper.complementarity.alart_curnier import AlartCurnier
 from klapper.complementarity.checking import Matrix
-from klapper.complementarity.errors import IterationLimit
+from klapper.complementarity.errors import InvalidProblem, IterationLimit
 from klapper.complementarity.exact_disc import exact_disc_forces, exact_disc_problem
 from klapper.complementarity.fischer_burmeister import FischerBurmeister, smooth_path
 from klapper.complementarity.frictional_contact import FrictionalContact
@@ -216,7 +216,10 @@ def _scaled_contact(
         yield zero, 0
         if sparse.issparse(mapping.matrix) and contact.size > DAMPED_SIZE:
             return
-        disc = _scaled_nonlinear(exact_disc_problem(contact))
+        try:
+            disc = _scaled_nonlinear(exact_disc_problem(contact))
+        except InvalidProblem:  # scales overflow
+            return
         for point, iterations in disc.guesses():
             yield exact_disc_forces(contact, point * disc.unit) / mapping.force_unit, iterations
 

@@ -1,9 +1,11 @@
 """Times klapper against Siconos and quantecon on the same problems and writes the tables to the manual.
 
-    python -m benchmarks.run [--quick] [--only lcp|friction|dynamics|structures]
+    python -m benchmarks.run [--quick] [--only lcp|friction|dynamics|structures|files]
+    python -m benchmarks.run FOLDER [--write]
 
-A peer that is not found is named in one line and left out. Every answer is checked by the residual of
-`benchmarks/measure.py`; an answer that misses its tolerance does not count.
+With a folder of problem files, only those are solved (``benchmarks/files``). A peer that is not found is named in one
+line and left out. Every answer is checked by the residual of `benchmarks/measure.py`; an answer that misses its
+tolerance does not count.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from rich.console import Console
 
 from benchmarks import measure, problems, sides
 from benchmarks.dynamics import run as dynamics
+from benchmarks.files import run as files
 from benchmarks.machine import facts
 from benchmarks.sides import Answer, Side, SideFailed
 from benchmarks.structures import run as structures
@@ -35,7 +38,7 @@ FRICTION_SOLVERS = ("gauss-seidel", "prox", "newton")
 PILES = ((100, 3), (1000, 3), (1000, 6), (10_000, 3))  # contacts, layers
 MEMORY_SIZES = (5_000, 10_000, 20_000, 40_000)
 PAGE = sides.ROOT / "docs" / "benchmarks.md"
-PARTS = ("lcp", "friction", "dynamics", "structures")
+PARTS = ("lcp", "friction", "dynamics", "structures", "files")
 
 
 INTRODUCTION = f"""# Benchmarks
@@ -78,13 +81,19 @@ class Bench:
     console: Console
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit status: 0, or 2 for a folder without problems."""
     parser = argparse.ArgumentParser(prog="benchmarks.run", description="Time klapper against its peers.")
+    parser.add_argument("folder", nargs="?", type=Path, help="problem files to solve instead, *.npz")
+    parser.add_argument("--write", action="store_true", help="write their table to the manual")
     parser.add_argument("--quick", action="store_true", help="small sizes only")
     parser.add_argument("--only", choices=PARTS, help="one of the parts")
     parser.add_argument("--siconos-python", default="/usr/bin/python3", help="interpreter that has siconos")
     parser.add_argument("--output", type=Path, default=PAGE, help="Markdown file to write")
     options = parser.parse_args(arguments)
+    if options.folder is not None or options.only == "files":
+        output = options.output if options.write else None
+        return files.solve_all(options.folder or files.SMALL, options.siconos_python, output=output)
     console = Console(width=None if sys.stdout.isatty() else 150)
     if options.only in (None, "dynamics"):
         time_stepping = options.output.with_name("benchmarks_dynamics.md")
@@ -93,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rotors = options.output.with_name("benchmarks_structures.md")
         structures.write(options.siconos_python, quick=options.quick, console=console, output=rotors)
     if options.only in ("dynamics", "structures"):
-        return
+        return 0
     bench = find_sides(options.siconos_python, quick=options.quick, console=console)
     tables = []
     if options.only != "friction":
@@ -104,7 +113,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for table in tables:
         bench.console.print(table.rich())
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(page(bench, tables), encoding="utf-8")
+    options.output.write_text(page(bench, tables) + "\n" + files.section(options.output), encoding="utf-8")
+    return 0
 
 
 def find_sides(siconos_python: str, *, quick: bool, console: Console) -> Bench:
@@ -338,4 +348,4 @@ def _ratio(ours: float | None, theirs: float | None) -> float | None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

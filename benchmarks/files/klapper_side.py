@@ -2,7 +2,8 @@
 
 The request names ``files``, ``solvers``, the ``error`` to reach and the ``limit`` [s] of a call. klapper judges answers
 in units of its own: the tolerance is lowered until the error of the file is reached, and the call that reaches it
-counts. All code is compiled before, and the best of three calls is taken where they are short.
+counts. All code is compiled before, and the best of three calls is taken where they are short. Times are those of the
+processor, on one thread, so that other programs on the machine do not count.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from klapper.complementarity import ComplementarityError, FrictionalContact, sol
 TOLERANCES = (1e-9, 1e-10, 1e-11, 1e-12)
 SHORT = 0.5  # s: calls that are repeated
 REPEATS = 3
+PATIENCE = 8.0  # times the limit by the clock on the wall: another program may have the processor
 
 
 class TooLong(Exception):
@@ -53,18 +55,18 @@ def measure(file: ProblemFile, solver: str, error: float, limit: float) -> tuple
 def timed(file: ProblemFile, solver: str, tolerance: float, limit: float) -> tuple[float, float, str]:
     """One call: seconds, error reached, and why there is no verified answer."""
     problem = FrictionalContact(file.matrix, file.load, friction=file.friction, dimension=file.dimension)
-    signal.setitimer(signal.ITIMER_REAL, 2.0 * limit)
-    start = time.perf_counter()
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE * limit)
+    start = time.process_time()
     try:
         found, said = solve(problem, solver, tolerance=tolerance).x, ""
     except ComplementarityError as failure:
         closest = getattr(failure, "closest", None)
         found, said = np.full(problem.size, np.nan) if closest is None else closest, str(failure)
     except TooLong:
-        found, said = np.full(problem.size, np.nan), f"not finished within {2.0 * limit:g} s"
+        found, said = np.full(problem.size, np.nan), f"not finished within {PATIENCE * limit:g} s"
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
-    return time.perf_counter() - start, file.error(found), said
+    return time.process_time() - start, file.error(found), said
 
 
 def compile_all(solvers: list[str]) -> None:

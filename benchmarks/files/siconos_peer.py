@@ -2,7 +2,7 @@
 
 The request holds the blocks of W by compressed rows, q, μ, the ``method`` and the ``tolerance``. NSGS: fc3d_nsgs or
 fc2d_nsgs_sbm with their default options; NSN: fc3d_nonsmooth_Newton_AlartCurnier. Timed is the call alone, the best of
-three where it is short. The tolerance of Siconos is its own error, ‖natural map‖ / ‖q‖.
+three where it is short, in time of the processor. The tolerance of Siconos is its own error, ‖natural map‖ / ‖q‖.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def solve(request: dict[str, np.ndarray]) -> dict[str, Any]:
         options.dparam[sn.SICONOS_DPARAM_TOL] = float(request["tolerance"])
         options.iparam[sn.SICONOS_IPARAM_MAX_ITER] = ITERATIONS[name]
         forces, velocity = np.zeros(size), np.zeros(size)
-        start = time.perf_counter()
+        start = time.process_time()
         info = call(problem, forces, velocity, options)
-        best = min(best, time.perf_counter() - start)
+        best = min(best, max(time.process_time() - start, 1e-7))
         if best > SHORT:
             break
     return {"seconds": best, "forces": forces, "info": info}

@@ -7,8 +7,8 @@ c is a ball's centre, s the given displacement of a wall along its normal. σ = 
 counts as a ball of radius −R: g = R − r_A − |c_A − c_B|. The normal points from B to A. Where the centres coincide the
 normal is undefined (in a ring the gap is positive there): the first axis stands for it.
 
-Tangents: in the plane (n_y, −n_x); in space t₁ = e × n / |e × n| with e the axis of the smallest |n_i| + i/10 (the first of
-equals), t₂ = n × t₁.
+Tangents: in the plane (n_y, −n_x); in space t₁ = e × n / |e × n| with e the axis of the smallest |n_i| + i/10 (the
+first of equals), t₂ = n × t₁.
 """
 
 from __future__ import annotations

@@ -91,6 +91,7 @@ class Admm:
         now = step(z - (matrix @ z + free) / step.springs)
         history = _History(self.memory)
         changed, checked, patience, worst = 0, 0, float(_PATIENCE), np.inf
+        best, least = None, np.inf
         while step.count < self.max_iterations:
             before, now = now, history.advance(step, now)
             if step.count - checked < _CHECK:
@@ -101,6 +102,8 @@ class Admm:
                 return Answer(now.z, step.count)
             if not np.isfinite(worst):
                 break
+            if worst < least:
+                best, least = now.z, worst
             if step.count - changed >= patience:
                 changed, patience = step.count, _GROWTH * patience
                 pull = stiffness * (now.y - now.z)
@@ -110,13 +113,13 @@ class Admm:
                     step.change_springs(stiffness * mobility)
                     now = step(now.z + (now.y - now.z) / factor)
                     history.forget()
-        if worst <= tolerance:
-            return Answer(now.z, step.count)
+        if best is not None and least <= tolerance:
+            return Answer(best, step.count)
         raise IterationLimit(
-            f"ADMM: residual {worst:.1e} after {counted(step.count, 'iteration')}, wanted {tolerance:.1e}. Start from "
+            f"ADMM: residual {least:.1e} after {counted(step.count, 'iteration')}, wanted {tolerance:.1e}. Start from "
             f"the forces of the last step, raise max_iterations, or allow a larger tolerance; where the Delassus "
             f'matrix is not positive semidefinite or friction is large, try "newton" or "lemke".',
-            closest=now.z,
+            closest=best,
         )
 
 

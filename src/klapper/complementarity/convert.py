@@ -10,6 +10,7 @@ The conversion to the nonlinear problem with the exact disc, (4.22)-(4.27), is i
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -237,20 +238,31 @@ def driven_parts(contact: FrictionalContact) -> Conversion[FrictionalContact]:
     A part whose contacts do not approach and whose constraints are met needs no force. Of the others none is lost
     beside another with a far larger load. Small sparse matrices become dense, which is faster.
     """
-    small = sparse.issparse(contact.delassus) and contact.size <= DENSE_SIZE
-    if contact.parts is None and not small:
-        return Conversion(contact, lambda x: x, lambda x: x)
     parts = contact.parts
-    rows = np.arange(contact.size) if parts is None else np.flatnonzero(_driven(contact, parts)[parts])
-    load = np.ones(contact.size) if parts is None else component_maxima(parts, np.abs(contact.free_velocity))
-    load = load[rows]
+    if parts is not None:
+        rows = np.flatnonzero(_driven(contact, parts)[parts])
+        return restricted(contact, rows, component_maxima(parts, np.abs(contact.free_velocity))[rows])
+    if sparse.issparse(contact.delassus) and contact.size <= DENSE_SIZE:
+        small = copy(contact)
+        small.delassus = contact.delassus.toarray()
+        small.__dict__.pop("_magnitude", None)
+        return Conversion(small, lambda x: x, lambda x: x)
+    return Conversion(contact, lambda x: x, lambda x: x)
+
+
+def restricted(
+    contact: FrictionalContact, rows: np.ndarray, load: np.ndarray | None = None
+) -> Conversion[FrictionalContact]:
+    """The problem of some ``rows`` (k,), whole uncoupled parts, with forces in units of ``load`` (k,), ones if None."""
+    load = np.ones(len(rows)) if load is None else load
     place = np.full(contact.size, -1)
     place[rows] = np.arange(len(rows))
     normal = np.flatnonzero(place[contact.normal] >= 0)
     patch = np.flatnonzero(place[contact.tangential[:, 0]] >= 0)
     constraint = np.flatnonzero(place[contact.bilateral] >= 0)
-    matrix = contact.delassus if len(rows) == contact.size else contact.delassus[rows][:, rows]
-    driven = FrictionalContact.from_parts(
+    matrix: Any = contact.delassus if len(rows) == contact.size else contact.delassus[rows][:, rows]
+    small = sparse.issparse(matrix) and len(rows) <= DENSE_SIZE
+    part = FrictionalContact.from_parts(
         matrix.toarray() if small else matrix,
         contact.free_velocity[rows] / load,
         normal=place[contact.normal[normal]],
@@ -269,7 +281,7 @@ def driven_parts(contact: FrictionalContact) -> Conversion[FrictionalContact]:
         forces[rows] = x * load
         return forces
 
-    return Conversion(driven, recover, lambda x: x[rows] / load)
+    return Conversion(part, recover, lambda x: x[rows] / load)
 
 
 def _driven(contact: FrictionalContact, parts: np.ndarray) -> np.ndarray:

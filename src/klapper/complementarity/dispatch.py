@@ -18,7 +18,14 @@ from scipy.sparse.linalg import LinearOperator
 from klapper.complementarity.active_set import ActiveSet
 from klapper.complementarity.admm import Admm
 from klapper.complementarity.checking import as_vector, require_tolerance
-from klapper.complementarity.convert import DENSE_SIZE, Conversion, as_linear, driven_parts, is_linear
+from klapper.complementarity.convert import (
+    DENSE_SIZE,
+    Conversion,
+    as_linear,
+    driven_parts,
+    is_linear,
+    restricted,
+)
 from klapper.complementarity.enumeration import Enumeration, count_combinations
 from klapper.complementarity.errors import (
     ComplementarityError,
@@ -46,10 +53,24 @@ COMPILED_SIZE = 1500  # above this a dense pivoting method is not the first choi
 PIVOTED_CONTACTS = 40  # rows of planar contacts above which pivoting is not the first choice
 FEW_COMBINATIONS = 1 << 12
 FEW_PIVOTS = 3  # per unknown: Lemke needs one or two; after far more another covering vector is better
-NEARBY = 1e-3  # residuals that are worth to be told
+FIRST_SWEEPS = 100  # of small problems: they cost as much as the compiled Newton steps that follow
 SWEPT_ENTRIES = (
-    3_000_000  # entries of W in so many sweeps that they take no longer than the interior-point method
+    2_000_000  # entries of W in so many sweeps that they take no longer than the interior-point method
 )
+LONG_SWEPT_ENTRIES = 100_000_000  # the same before the methods that take about a second
+SPLIT_ENTRIES = 4_000_000_000  # the same of the factors in the iterations of alternating directions,
+FILL, CALL_ENTRIES = (
+    20,
+    300_000,
+)  # entries of the factors for each of W, and those that take as long as a call
+NEAR_STEPS = 10  # of Newton's method from the closest point: enough near a solution,
+NEAR_NEWTON = (
+    1e-7  # which large problems must be before they take some: each costs as much as a hundred sweeps
+)
+SMALL_STEPS = 50  # of compiled Newton steps, which settle within twenty or hardly ever
+WARM = 1e-5  # residual up to which a point is a better start than the guess: others have other contact states
+NEWTON_SIZE = 600  # rows up to which Newton steps from many starts take no more than some seconds
+MANY_PARTS = 8  # above, parts are tried together before each one gets solvers of its own
 NEAR = 100.0  # times the tolerance: answers so near are worth another attempt from there
 
 
@@ -69,7 +90,8 @@ def solve(
     [0.5, 0.0]
     """
     report("contact_problems")
-    quiet = np.errstate(all="ignore") if is_linear(problem) else nullcontext()  # overflow ends in a residual
+    ours = isinstance(problem, FrictionalContact) or is_linear(problem)
+    quiet = np.errstate(all="ignore") if ours else nullcontext()  # overflow ends in a residual
     with part(CONTACT), quiet:
         solution = _solved(problem, solver, tolerance, start)
     report("contact_iterations", sum(int(attempt.iterations) for attempt in solution.attempts))
@@ -122,7 +144,10 @@ def _solve_by(
     tolerance: float,
     attempts: tuple[Attempt, ...],
 ) -> Solution[P]:
-    """The answer of a solver that can treat the reduced problem, measured against the problem itself."""
+    """The answer of a solver that can treat the reduced problem, measured against the problem itself.
+
+    ``guess`` (n,) in the unknowns of the problem.
+    """
     if reduced.problem.size == 0:
         forces = reduced.recover(np.empty(0))
         return Solution(problem, forces, (*attempts, Attempt(solver.name, "solved"))).verify(tolerance)
@@ -148,37 +173,135 @@ def _solve_by(
             start, aim = answer.x, 0.5 * tolerance**2 / worst  # the units of the reduced problem are others
 
 
+class _Closest:
+    """The point (n,) with the smallest residual so far, and the ``tolerance`` that it has not met."""
+
+    def __init__(self, problem: Any, guess: np.ndarray | None, tolerance: float) -> None:
+        self.problem, self.tolerance = problem, tolerance
+        self.x: np.ndarray | None = None
+        self.residual = np.inf
+        self.see(guess)
+
+    @property
+    def near(self) -> bool:
+        """Whether the method that came here will soon be there."""
+        return self.residual <= NEAR * self.tolerance
+
+    def see(self, x: np.ndarray | None) -> None:
+        if x is None:
+            return
+        with np.errstate(all="ignore"):
+            residual = self.problem.residuals(x).worst
+        if residual < self.residual:
+            self.x, self.residual = x, residual
+
+
 def _solve_in_turn(
-    problem: P, reduced: Conversion[P], guess: np.ndarray | None, tolerance: float
+    problem: P,
+    reduced: Conversion[P],
+    guess: np.ndarray | None,
+    tolerance: float,
+    reached: np.ndarray | None = None,
 ) -> Solution[P]:
+    """The verified answer of the first solver that finds one; each starts from the guess, or from a point near by that
+    those before have reached, as ``reached`` (n,)."""
     attempts: tuple[Attempt, ...] = ()
-    least, closest = np.inf, None
-    for solver in _candidates(reduced.problem):
+    closest = _Closest(problem, guess, tolerance)
+    closest.see(reached)
+    for solver in _candidates(reduced.problem, closest):
         if solver.obstacle(reduced.problem):
             continue
+        start = closest.x if closest.residual <= WARM else guess
         try:
-            return _solve_by(problem, reduced, solver, guess, tolerance, attempts)
+            return _solve_by(problem, reduced, solver, start, tolerance, attempts)
         except NoSolution:
             raise
         except ComplementarityError as error:
             attempts = error.attempts or (*attempts, Attempt(solver.name, str(error)))
-            if error.closest is not None and (residual := problem.residuals(error.closest).worst) < least:
-                least, closest = residual, error.closest
+            closest.see(error.closest)
+        parts = _parts(reduced.problem) if len(attempts) == 1 else None
+        if parts is not None and closest.x is not None:
+            return _solve_parts(problem, reduced, parts, guess, closest.x, tolerance, attempts)
     reason = contradiction(problem)
     if reason:
         raise NoSolution(reason, attempts)
     tried = "; ".join(str(attempt) for attempt in attempts)
-    near = (
-        f" The closest answer has a residual of {least:.1e}, allowed {tolerance:.1e}."
-        if least < NEARBY
-        else ""
-    )
+    near = "" if closest.x is None else f" The closest point has a residual of {closest.residual:.1e}."
     raise NotDecided(
-        f"No solver found a solution of the {problem.kind}, and it is not proved that there is none.{near}"
-        f"{_about_friction(problem)} Tried: {tried}",
+        f"No solver found a solution of the {problem.kind}, and it is not proved that there is none."
+        f"{_about_friction(problem)}{near} Tried: {tried}",
         attempts,
-        closest,
+        closest.x,
     )
+
+
+def _parts(problem: Any) -> np.ndarray | None:
+    """Number of the uncoupled part (n,) of each row where each is worth a choice of solver of its own, else None."""
+    if not isinstance(problem, FrictionalContact) or not _swept_first(problem):
+        return None
+    return problem.uncoupled
+
+
+def _solve_parts(
+    problem: P,
+    reduced: Conversion[P],
+    parts: np.ndarray,
+    guess: np.ndarray | None,
+    forces: np.ndarray,
+    tolerance: float,
+    attempts: tuple[Attempt, ...],
+) -> Solution[P]:
+    """The uncoupled parts that ``forces`` (n,) leave unsolved, each for itself."""
+    whole: Any = reduced.problem
+    x = reduced.lift(forces)
+    undecided: NotDecided | None = None
+    left = _unsolved(whole, parts, x, tolerance)
+    if len(left) > MANY_PARTS:
+        together = restricted(whole, np.flatnonzero(np.isin(parts, left)))
+        joint: np.ndarray | None
+        try:
+            claim = InteriorPoint().attempt(together.problem, None, tolerance)
+            joint, outcome, count = claim.x, "solved", claim.iterations
+        except ComplementarityError as error:
+            joint, outcome, count = error.closest, str(error), 0
+        attempts = _together(attempts, (Attempt("interior-point", outcome, count),))
+        if joint is not None:
+            x = np.where(np.isin(parts, left), together.recover(joint), x)
+            left = _unsolved(whole, parts, x, tolerance)
+    answer: np.ndarray | None
+    for number in left:
+        part = restricted(whole, np.flatnonzero(parts == number))
+        begin = None if guess is None else part.lift(reduced.lift(guess))
+        try:
+            found = _solve_in_turn(part.problem, _reduced(part.problem), begin, tolerance, part.lift(x))
+            answer, tried = found.x, found.attempts
+        except NotDecided as error:
+            undecided, answer, tried = error, error.closest, error.attempts
+        if answer is not None:
+            x = np.where(parts == number, part.recover(answer), x)
+        attempts = _together(attempts, tried)
+    solution = Solution(problem, reduced.recover(x), attempts)
+    try:
+        return solution.verify(tolerance)
+    except Unverified as error:
+        if undecided is None:
+            raise
+        raise NotDecided(str(undecided), attempts, solution.x) from error
+
+
+def _unsolved(problem: Any, parts: np.ndarray, x: np.ndarray, tolerance: float) -> np.ndarray:
+    """Numbers (k,) of the ``parts`` (n,) that x (n,) leaves unsolved."""
+    return np.unique(parts[~(problem.violations(x) <= 0.5 * tolerance)])
+
+
+def _together(attempts: tuple[Attempt, ...], more: tuple[Attempt, ...]) -> tuple[Attempt, ...]:
+    """One attempt for each solver that failed and that solved, with all its iterations; what solved comes last."""
+    last: dict[tuple[bool, str], Attempt] = {}
+    for attempt in (*attempts, *more):
+        key = attempt.outcome == "solved", attempt.solver
+        before = last[key].iterations if key in last else 0
+        last[key] = Attempt(attempt.solver, attempt.outcome, before + attempt.iterations)
+    return tuple(last[key] for key in sorted(last, key=lambda key: key[0]))
 
 
 def _about_friction(problem: Any) -> str:
@@ -187,26 +310,22 @@ def _about_friction(problem: Any) -> str:
     return " With friction a rigid model may have no solution (Painlevé) or several."
 
 
-def _candidates(problem: Any) -> Iterator[Solver]:
+def _candidates(problem: Any, closest: _Closest) -> Iterator[Solver]:
     """Solvers in the order in which they are worth trying, those among them that cannot treat the problem too."""
     if isinstance(problem, FrictionalContact) and isinstance(problem.delassus, LinearOperator):
         yield Prox()
         return
     if isinstance(problem, FrictionalContact) and not is_linear(problem):
-        yield GaussSeidel(max_sweeps=_few_sweeps(problem))
-        if problem.size <= DENSE_SIZE:
-            yield SemismoothNewton(starts=1)  # compiled, hence faster than the next
-        yield InteriorPoint()
-        yield SemismoothNewton()
-        yield GaussSeidel(max_sweeps=50_000)
-        yield Admm()
-        yield Prox()
+        yield from _for_discs(problem, closest)
         return
     if not is_linear(problem):
         yield SemismoothNewton()
         return
-    if isinstance(problem, FrictionalContact) and problem.polygon is None and problem.size > PIVOTED_CONTACTS:
-        yield GaussSeidel(max_sweeps=_few_sweeps(problem))
+    if _swept_first(problem):
+        sweeps = GaussSeidel(max_sweeps=_sweeps(problem, SWEPT_ENTRIES, 300))
+        yield sweeps
+        if closest.near:
+            yield sweeps
         yield InteriorPoint()
         yield SemismoothNewton()
     if problem.size <= COMPILED_SIZE:
@@ -218,6 +337,8 @@ def _candidates(problem: Any) -> Iterator[Solver]:
             yield Enumeration()
             yield SemismoothNewton()
             return
+        if isinstance(problem, FrictionalContact):
+            yield SemismoothNewton(starts=1)
         for covering in _other_coverings(as_linear(problem).problem.size):
             yield Lemke(covering=covering, max_pivots=few)
         yield SemismoothNewton()
@@ -237,11 +358,46 @@ def _linear_unknowns(problem: Any) -> int:
     return problem.contacts + (corners + 1) * len(problem.tangential) + len(problem.bilateral)
 
 
-def _few_sweeps(problem: FrictionalContact) -> int:
-    """Sweeps that take no longer than the interior-point method, but some hundred."""
+def _swept_first(problem: Any) -> bool:
+    """Contacts with exact discs, and those in the plane that are too many for pivoting."""
+    if not isinstance(problem, FrictionalContact):
+        return False
+    return not is_linear(problem) or (problem.polygon is None and problem.size > PIVOTED_CONTACTS)
+
+
+def _for_discs(problem: FrictionalContact, closest: _Closest) -> Iterator[Solver]:
+    """Cheap methods first, each for about as long as the next one takes; ``closest`` is what those before reached."""
+    n = problem.size
+    if n <= DENSE_SIZE:
+        yield GaussSeidel(max_sweeps=FIRST_SWEEPS)
+        yield SemismoothNewton(starts=1, max_iterations=SMALL_STEPS)  # compiled
+    sweeps = GaussSeidel(max_sweeps=_sweeps(problem, SWEPT_ENTRIES, 300))
+    yield sweeps
+    if closest.near:
+        yield sweeps
+    yield InteriorPoint()
+    if n <= NEWTON_SIZE or closest.residual <= NEAR_NEWTON:
+        yield SemismoothNewton(starts=1, max_iterations=NEAR_STEPS)
+    yield Admm(max_iterations=_splittings(problem))
+    if n <= NEWTON_SIZE or closest.residual <= NEAR_NEWTON:
+        yield SemismoothNewton(starts=8 if n <= NEWTON_SIZE else 1)
+    yield GaussSeidel(max_sweeps=_sweeps(problem, LONG_SWEPT_ENTRIES, 1000))
+    if n <= NEWTON_SIZE:
+        yield Prox()
+
+
+def _splittings(problem: FrictionalContact) -> int:
+    """Iterations of alternating directions, each with one solution by factors of W."""
     matrix = problem.delassus
-    entries = matrix.nnz if sparse.issparse(matrix) else matrix.size
-    return int(np.clip(SWEPT_ENTRIES // max(entries, 1), 500, 10_000))
+    entries = FILL * matrix.nnz if sparse.issparse(matrix) else matrix.size
+    return int(np.clip(SPLIT_ENTRIES // (entries + CALL_ENTRIES), 500, 5000))
+
+
+def _sweeps(problem: FrictionalContact, entries: int, least: int) -> int:
+    """Sweeps that read so many ``entries`` of W, but some at least and 50 000 at most."""
+    matrix = problem.delassus
+    count = matrix.nnz if sparse.issparse(matrix) else matrix.size
+    return int(np.clip(entries // max(count, 1), least, 50_000))
 
 
 def _other_coverings(n: int) -> Iterator[np.ndarray]:

@@ -1,7 +1,6 @@
 """What can go wrong with a complementarity problem, in words that help a mechanician.
 
-Every exception carries ``attempts``: what was tried before it was raised, and ``closest``: the unknowns (n,) of an
-iteration that came nearest to a solution, or None.
+Every exception carries ``attempts``, what was tried before it was raised, and ``closest``, the best point on the way.
 """
 
 from __future__ import annotations
@@ -27,7 +26,8 @@ class InvalidProblem(ValueError):
 class ComplementarityError(RuntimeError):
     """A problem was well posed as data, but no verified solution can be returned.
 
-    The common kind of all that :func:`solve` raises; ``attempts`` tells what was tried:
+    The common kind of all that :func:`solve` raises. ``attempts`` tells what was tried, ``closest`` (n,) is the point
+    with the smallest residual on the way, None if no iteration had one:
 
     >>> from klapper.complementarity import LinearComplementarity, solve
     >>> try:

@@ -272,6 +272,13 @@ class FrictionalContact:
             or present.max() <= 1e4 * present.min()
         ):
             return None
+        return self.uncoupled
+
+    @cached_property
+    def uncoupled(self) -> np.ndarray | None:
+        """Number of the part (size,) each row belongs to; neither W nor a law couples parts. None if there is one."""
+        if isinstance(self.delassus, LinearOperator):
+            return None
         first = self.tangential[:, 0]
         patch, normal = self.friction.nonzero()
         rows = np.concatenate([first, first[patch]])  # rows of one friction law belong together
@@ -298,10 +305,31 @@ class FrictionalContact:
         Contacts that no entry of W couples are measured each in their own unit. The velocity unit counts at most as
         ``AMPLIFICATION`` times the largest free velocity.
         """
+        return self._residuals(x)[0]
+
+    def violations(self, x: np.ndarray) -> np.ndarray:
+        """The worst residual (size,) of the law that each row belongs to, in the units of :meth:`residuals`."""
+        _, pair, friction = self._residuals(x)
         velocity = self.image(x)
-        sparse_or_dense = self._magnitude is not None
-        pushed = self._magnitude @ np.abs(x) if sparse_or_dense else np.abs(velocity - self.free_velocity)
-        scale = self.velocity_scale(np.abs(self.free_velocity) + pushed)
+        worst = np.abs(velocity) / self.velocity_scale(self._terms(x, velocity))  # of constraints
+        worst[self.normal] = pair
+        worst[self.tangential] = friction[:, None]
+        return worst
+
+    def _terms(self, x: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+        """The size of the terms (size,) that the velocities of x are made of."""
+        free = self.free_velocity
+        pushed = np.abs(velocity - free) if self._magnitude is None else self._magnitude @ np.abs(x)
+        return np.asarray(np.abs(free) + pushed)
+
+    def _residuals(self, x: np.ndarray) -> tuple[Residuals, np.ndarray, np.ndarray]:
+        """The same, and the worst of each contact (m,) and friction patch (s,)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._measured(x)
+
+    def _measured(self, x: np.ndarray) -> tuple[Residuals, np.ndarray, np.ndarray]:
+        velocity = self.image(x)
+        scale = self.velocity_scale(self._terms(x, velocity))
         v = velocity / scale
         mobility = self.mobility
         softest = float(mobility.max(initial=0.0)) or 1.0
@@ -321,15 +349,15 @@ class FrictionalContact:
         gap = np.abs(self.dissipation_support(v_t, radius) + np.sum(f_t * v_t, axis=1)) / np.maximum(
             radius, 1.0
         )
-        return Residuals(
-            complementarity=float(
-                (np.minimum(np.abs(f_n), 1.0) * np.minimum(np.abs(v_n), 1.0)).max(initial=0.0)
-            ),
+        product = np.minimum(np.abs(f_n), 1.0) * np.minimum(np.abs(v_n), 1.0)
+        found = Residuals(
+            complementarity=float(product.max(initial=0.0)),
             natural_map=float(max(np.abs(pair).max(initial=0.0), slip_map.max(initial=0.0), equation)),
             feasibility=float(max(abs(pair.min(initial=0.0)), equation)),
             cone_violation=float(outside.max(initial=0.0)),
             dissipation_gap=float(gap.max(initial=0.0)),
         )
+        return found, np.maximum(np.abs(pair), product), np.maximum(slip_map, np.maximum(outside, gap))
 
     def project_friction(self, force: np.ndarray, radius: np.ndarray) -> np.ndarray:
         """Nearest tangential force (s, d) inside the friction disc or polygon of the given radius (s,)."""

@@ -101,7 +101,9 @@ class GaussSeidel:
         else:
             x, sweeps, residual = self._contact(problem, guess, tolerance)
         if not (residual <= tolerance and np.all(np.isfinite(x))):
-            raise IterationLimit(self._failure(sweeps, residual, tolerance), closest=x)
+            raise IterationLimit(
+                self._failure(sweeps, residual, tolerance), closest=x if np.all(np.isfinite(x)) else None
+            )
         return Answer(x, sweeps)
 
     def _linear(

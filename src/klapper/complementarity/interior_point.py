@@ -41,6 +41,7 @@ _FILLED = 0.1  # share of entries from which on they are, too
 _STALLED = 12  # iterations within which the residual or ε must have halved
 _FINEST = 1e-15  # ε of rounding, where friction is a difference of terms of size one
 _POLISH_SWEEPS, _POLISH = 1000, 30  # sweeps, then Newton steps from where it stopped
+_NEAR = 1e-5  # residual above which they are left to the caller
 _MORE = 3  # steps beyond the tolerance, while each makes the residual ten times smaller
 
 
@@ -81,8 +82,12 @@ class InteriorPoint:
         if least <= tolerance:
             return Answer(best, iterations)
         for method in (
-            GaussSeidel(max_sweeps=_POLISH_SWEEPS),
-            SemismoothNewton(max_iterations=_POLISH, starts=1),
+            ()
+            if least > _NEAR
+            else (
+                GaussSeidel(max_sweeps=_POLISH_SWEEPS),
+                SemismoothNewton(max_iterations=_POLISH, starts=1),
+            )
         ):
             try:
                 polished = method.attempt(problem, best, tolerance)

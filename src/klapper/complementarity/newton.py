@@ -20,7 +20,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from klapper.complementarity.alart_curnier import AlartCurnier
 from klapper.complementarity.checking import Matrix
-from klapper.complementarity.errors import IterationLimit
+from klapper.complementarity.errors import InvalidProblem, IterationLimit
 from klapper.complementarity.exact_disc import exact_disc_forces, exact_disc_problem
 from klapper.complementarity.fischer_burmeister import FischerBurmeister, smooth_path
 from klapper.complementarity.frictional_contact import FrictionalContact
@@ -79,7 +79,7 @@ class SemismoothNewton:
             answer = _compiled_contact(mapping, start, tolerance, self.max_iterations)
             if answer is not None:
                 return answer
-            scaled = _scaled_contact(mapping, tolerance, self.max_iterations)
+            scaled = _scaled_contact(mapping, start, tolerance, self.max_iterations)
         elif isinstance(problem, NonlinearComplementarity):
             scaled = _scaled_nonlinear(problem)
         else:
@@ -95,7 +95,7 @@ class SemismoothNewton:
         def measure(x: np.ndarray) -> float:
             return problem.residuals(x * scaled.unit).worst
 
-        iterations, least, closest = 0, np.inf, None
+        iterations, least, best = 0, np.inf, None
         guesses = scaled.guesses()
         for count in range(self.starts):
             given = count == 0 and start is not None
@@ -109,8 +109,8 @@ class SemismoothNewton:
                 exact = polished(scaled.mapping, path, measure)
                 return Answer(exact.x * scaled.unit, iterations)
             if path.residual < least:
-                least, closest = path.residual, path.x * scaled.unit
-        raise IterationLimit(_failure(problem, least, iterations, tolerance), closest=closest)
+                least, best = path.residual, path.x * scaled.unit
+        raise IterationLimit(_failure(problem, least, iterations, tolerance), closest=best)
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,10 @@ def _scaled_nonlinear(problem: NonlinearComplementarity) -> Scaled:
     return Scaled(mapping, unit, lambda: _pair_starts(mapping))
 
 
-def _scaled_contact(mapping: AlartCurnier, tolerance: float, max_iterations: int) -> Scaled:
+def _scaled_contact(
+    mapping: AlartCurnier, start: np.ndarray | None, tolerance: float, max_iterations: int
+) -> Scaled:
+    """Proximal points follow from the given ``start`` (n,), where there is one."""
     contact = mapping.contact
 
     def measure(x: np.ndarray) -> float:
@@ -205,13 +208,18 @@ def _scaled_contact(mapping: AlartCurnier, tolerance: float, max_iterations: int
 
     def guesses() -> Iterator[tuple[np.ndarray, int]]:
         zero = np.zeros(contact.size)
-        near = mapping.projected_gradient(zero, 60)
-        yield near, 0
+        near = None if start is None else start / mapping.force_unit
+        if near is None:
+            near = mapping.projected_gradient(zero, 60)
+            yield near, 0
         yield proximal_newton(mapping, near, measure, tolerance, 6 * max_iterations)
         yield zero, 0
         if sparse.issparse(mapping.matrix) and contact.size > DAMPED_SIZE:
             return
-        disc = _scaled_nonlinear(exact_disc_problem(contact))
+        try:
+            disc = _scaled_nonlinear(exact_disc_problem(contact))
+        except InvalidProblem:  # scales overflow
+            return
         for point, iterations in disc.guesses():
             yield exact_disc_forces(contact, point * disc.unit) / mapping.force_unit, iterations
 

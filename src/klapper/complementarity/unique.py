@@ -111,6 +111,10 @@ def uniqueness(solution: Solution[Any]) -> Uniqueness:
     motion, motions, everything = _motion(problem, solution)
     lower, upper = (end * unit for end in face.ranges()) if everything is None else everything
     forces = are_points(lower / unit, upper / unit)
+    lower, upper = (
+        np.minimum(lower, solution.x),
+        np.maximum(upper, solution.x),
+    )  # verified, whatever its accuracy
     complete = motion == "unique" or everything is not None
     combinations = echelon(echelon(face.null) * unit[:, None])
     return Uniqueness(problem.names, motion, motions, forces, lower, upper, combinations, complete)

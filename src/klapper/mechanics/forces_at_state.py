@@ -32,6 +32,14 @@ class PossibleForces:
     ``set``       the set of forces, for selection rules; friction rows of anisotropic contacts are scaled there
     ``scale``     (r,) by which its rows are multiplied to give forces, dimensionless
     ``decision``  what every contact does, and the accelerations
+
+    A block of 20 N on two feet side by side:
+
+    >>> from klapper.mechanics import Contact, LinearSystem
+    >>> feet = [Contact(name, normal=[1.0]) for name in ("left", "right")]
+    >>> found = possible_forces(LinearSystem([2.0], force=[-20.0], contacts=feet))
+    >>> found.determined.tolist(), [round(end, 9) for end in found.between("left normal")]
+    ([False, False], [0.0, 20.0])
     """
 
     set: ForceSet

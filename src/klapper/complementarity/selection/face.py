@@ -26,6 +26,7 @@ _THIN, _TIGHT = (
     1e-8,
     1e-5,
 )  # of the largest force: room inside a set, and slack of constraints, that count as none
+_REMOTE = 10.0  # of the largest force: ends beyond may be those of a set without any
 _NO_FORCES = "No forces of this motion satisfy the contact laws: the given ones are none of it."
 _PULL = (
     1e-6  # of the margin at a distance of one: keeps a first point inside away from the far end of open sets
@@ -191,7 +192,32 @@ class Face:
         t, status = np.zeros(slopes.shape), np.zeros(len(slopes), dtype=np.int64)
         arguments = (np.ascontiguousarray(slopes), self._scaled, core.start, accuracy, t, status)
         least_linear(*arguments)
-        return [None if found == UNBOUNDED else self.size * end for found, end in zip(status, t, strict=True)]
+        return [
+            None if found == UNBOUNDED or self._recedes(slope, end) else self.size * end
+            for slope, found, end in zip(slopes, status, t, strict=True)
+        ]
+
+    def _recedes(self, slope: np.ndarray, end: np.ndarray) -> bool:
+        """Whether the set goes on without end in a direction d of falling slope · d, where ``end`` (k,) is far away.
+
+        G d ≥ s, rᵀd − ‖P d‖ ≥ s and −slope · d ≥ s with s = 1: a thin cone of directions ends a barrier method early.
+        """
+        from klapper.complementarity.kernels.cone_program import inside
+
+        if np.abs(end).max(initial=0.0) <= _REMOTE:
+            return False
+        rows, offsets, disc_rows, centre, disc_slope, radius = self._scaled
+        cone = Limits(
+            *_plain(
+                np.vstack([rows, -slope]),
+                np.zeros(len(offsets) + 1),
+                disc_rows,
+                0.0 * centre,
+                disc_slope,
+                0.0 * radius,
+            )
+        )
+        return bool(inside(cone, np.ones(len(offsets) + 1), _ROUGH, 0.0, np.zeros(self.dimension)) > 0.5)
 
     @cached_property
     def _scaled(self) -> Limits:

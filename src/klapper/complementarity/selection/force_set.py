@@ -37,6 +37,7 @@ from klapper.convex import RegularPolygon
 WIDTH = 1e-7  # of the forces: an interval of this width is a point
 MOVES = 1e-9  # of the largest effect of a force: what counts as no change of the motion
 MAX_SIZE = 3000
+ROUND_OFF = 1e-12  # of the forces that end a contact state: forces below it are no measure
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,12 +245,10 @@ class ForceSet:
             rows.append(np.vstack([slope, slopes[k] - slope]))
             offsets.append(np.array([share, limits[k] - share]))
             scale.append(np.full(2, np.hypot(1.0, np.linalg.norm(self.friction[k])) / np.sqrt(length)))
-        if self.keeping is not None:
-            unit = np.abs(self.keeping[0]).max(axis=1, initial=0.0)
-            unit = np.where(unit > 0.0, unit, 1.0)
-            rows.append(self.keeping[0] @ null / unit[:, None])
-            offsets.append(self.keeping[1] / unit)
-            scale.append(np.linalg.norm(self.keeping[0], axis=1) / unit)
+        functions, ends = self._keeping_forces
+        rows.append(functions @ null)
+        offsets.append(ends)
+        scale.append(np.linalg.norm(functions, axis=1))
         dimension = null.shape[1]
         return Face(
             self.forces,
@@ -260,8 +259,24 @@ class ForceSet:
             if discs
             else Discs.none(dimension),
             scale=np.concatenate(scale),
-            largest=float(np.abs(np.concatenate([self.forces, limits])).max(initial=0.0)),
+            largest=self._largest(limits),
         )
+
+    @cached_property
+    def _keeping_forces(self) -> tuple[np.ndarray, np.ndarray]:
+        """The inequalities of ``keeping`` (k, r), (k,) [N], the largest coefficient of each one."""
+        if self.keeping is None:
+            return np.zeros((0, self.size)), np.zeros(0)
+        unit = np.abs(self.keeping[0]).max(axis=1, initial=0.0)
+        unit = np.where(unit > 0.0, unit, 1.0)
+        return self.keeping[0] / unit[:, None], self.keeping[1] / unit
+
+    def _largest(self, limits: np.ndarray) -> float:
+        """The unit [N] of the set: the largest force at hand, or, where that is only round-off beside the forces that
+        would end the contact state, the largest of these."""
+        here = float(np.abs(np.concatenate([self.forces, limits])).max(initial=0.0))
+        ends = float(np.abs(self._keeping_forces[1]).max(initial=0.0))
+        return here if here > ROUND_OFF * ends else ends
 
     def limits(self, forces: np.ndarray) -> np.ndarray:
         """Friction limits ρ = limit + μ x_N (s,) [N]."""

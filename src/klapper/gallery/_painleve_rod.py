@@ -128,28 +128,28 @@ class Rod:
     def system(self) -> "FunctionSystem":
         from klapper.mechanics import Contact, FunctionSystem
 
-        weight = np.array([0.0, -self.mass * self.gravity, 0.0])
+        half, heavy = self.half, self.mass * self.gravity  # numbers, so that the functions can be compiled
         tip = Contact(
             "tip",
-            gap=lambda t, q: float(self.tip(q)[1]),
-            normal=lambda t, q: self.normal(q),
-            tangents=lambda t, q: self.tangent(q)[None],
+            gap=lambda t, q: q[1] - half * np.sin(q[2]),
+            normal=lambda t, q: np.array([0.0, 1.0, -half * np.cos(q[2])]),
+            tangents=lambda t, q: np.array([[1.0, 0.0, -half * np.sin(q[2])]]),
             friction=self.mu,
         )
         far_end = Contact(
             "far end",
-            gap=lambda t, q: float(q[1] + self.half * sin(q[2])),
-            normal=lambda t, q: np.array([0.0, 1.0, self.half * cos(q[2])]),
-            tangents=lambda t, q: np.array([[1.0, 0.0, self.half * sin(q[2])]]),
+            gap=lambda t, q: q[1] + half * np.sin(q[2]),
+            normal=lambda t, q: np.array([0.0, 1.0, half * np.cos(q[2])]),
+            tangents=lambda t, q: np.array([[1.0, 0.0, half * np.sin(q[2])]]),
             friction=self.mu,
         )
         return FunctionSystem(
             self.position,
             self.velocity,
             mass=np.diag([self.mass, self.mass, self.inertia]),
-            force=lambda t, q, v: weight,
+            force=lambda t, q, v: np.array([0.0, -heavy, 0.0]),
             stiff=False,
-            potential=lambda q: float(self.mass * self.gravity * q[1]),
+            potential=lambda q: heavy * q[1],
             contacts=[tip, far_end],
             coordinates=["x", "y", "angle"],
             name="Painlevé's rod",

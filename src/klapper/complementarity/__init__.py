@@ -162,7 +162,10 @@ def __getattr__(name: str) -> Any:
     if name not in _PLACES:
         raise AttributeError(f"klapper.complementarity has no '{name}'; it has {', '.join(__all__)}.")
     if name == "SOLVERS":  # each file lists its own
-        for place in set(_PLACES.values()):
+        for place in sorted(set(_PLACES.values())):
             import_module(f"klapper.complementarity.{place}")
     found = globals()[name] = getattr(import_module(f"klapper.complementarity.{_PLACES[name]}"), name)
+    if name == "SOLVERS":
+        for word in sorted(found):  # the same order whatever was loaded before
+            found[word] = found.pop(word)
     return found

@@ -106,7 +106,10 @@ def __getattr__(name: str) -> Any:
     if name not in _PLACES:
         raise AttributeError(f"klapper.schemes has no '{name}'; it has {', '.join(__all__)}.")
     if name == "SCHEMES":  # each file lists its own
-        for place in set(_PLACES.values()):
+        for place in sorted(set(_PLACES.values())):
             import_module(f"klapper.schemes.{place}")
     found = globals()[name] = getattr(import_module(f"klapper.schemes.{_PLACES[name]}"), name)
+    if name == "SCHEMES":
+        for word in sorted(found):  # the same order whatever was loaded before
+            found[word] = found.pop(word)
     return found

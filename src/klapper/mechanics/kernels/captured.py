@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,10 +101,49 @@ def _array_of(object: Any, dtype: Any = None, copy: Any = True) -> Any:
 _SAME_NUMBERS = {float: np.float64, int: np.int64, complex: np.complex128, bool: np.bool_}
 
 
+_JOINING = (np.concatenate, np.hstack, np.vstack, np.stack, np.column_stack)
+_NUMBERS = (types.Number, types.Boolean, types.Literal)
+_OWN_LIST = re.compile(
+    r"(\$|__v)\d+build_list"
+)  # numba names lists without a name so, inlined ones the second way
+_MOST_IN_TUPLES = 100  # numbers; numba's time for tuples grows with their length
+
+
+def _where(condition: Any, yes: Any, no: Any) -> Any:
+    return np.where(condition, yes, no)
+
+
+@overload(_where)  # type: ignore[untyped-decorator]
+def _where_of(condition: Any, yes: Any, no: Any) -> Any:
+    def of_arrays(condition: Any, yes: Any, no: Any) -> Any:
+        return np.where(condition, yes, no)
+
+    def of_numbers(condition: Any, yes: Any, no: Any) -> Any:
+        return yes if condition else no
+
+    return of_numbers if all(isinstance(each, _NUMBERS) for each in (condition, yes, no)) else of_arrays
+
+
+def _listed(func_ir: Any, variable: Any) -> Any:
+    """The list that is written where a variable of numba's own stands; None if the user has a name for it."""
+    found = func_ir._definitions.get(variable.name, ())
+    written = found[0] if len(found) == 1 and _OWN_LIST.search(variable.name) else None
+    return written if isinstance(written, ir.Expr) and written.op == "build_list" and written.items else None
+
+
+def _has_whole(func_ir: Any, rows: list[Any]) -> bool:
+    """Whether there are whole numbers among few ones: numba has no list of a list of those and one of others."""
+    cells = [func_ir._definitions.get(each.name, [None])[0] for row in rows for each in row.items]
+    return len(cells) <= _MOST_IN_TUPLES and any(
+        isinstance(each, ir.Const) and isinstance(each.value, int) for each in cells
+    )
+
+
 def _understood(func_ir: Any, scope: Any, call: Any) -> list[Any]:
     """Changes a call so that numba understands it, and returns what must be said before it.
 
-    ``dtype=float`` is that of numpy; ``hypot(*x)`` takes as many numbers as a function of numpy has arguments.
+    ``dtype=float`` is that of numpy; ``hypot(*x)`` takes as many numbers as a function of numpy has arguments; rows of
+    whole and other numbers, and lists of arrays that are joined, are tuples; ``where`` of numbers is a number.
     """
     before: list[Any] = []
 
@@ -125,8 +165,23 @@ def _understood(func_ir: Any, scope: Any, call: Any) -> list[Any]:
 
     call.args = [named(each) for each in call.args]
     call.kws = [(name, named(each)) for name, each in call.kws]
-    function = known(call.func) if call.vararg is not None else None
-    if isinstance(function, np.ufunc) and not call.kws:
+    function = known(call.func)
+    if function is np.array and call.args:
+        rows = _listed(func_ir, call.args[0])
+        inside = [_listed(func_ir, each) for each in rows.items] if rows is not None else []
+        if inside and all(each is not None for each in inside) and _has_whole(func_ir, inside):
+            for each in (rows, *inside):
+                each.op = "build_tuple"
+    elif function in _JOINING and call.args:
+        joined = _listed(func_ir, call.args[0])
+        if joined is not None:
+            joined.op = "build_tuple"
+    elif function is np.where and len(call.args) == 3:
+        before.append(
+            ir.Assign(ir.Global("where", _where, call.loc), scope.redefine("$where", call.loc), call.loc)
+        )
+        call.func = before[-1].target
+    if isinstance(function, np.ufunc) and call.vararg is not None and not call.kws:
         many = ir.Expr.exhaust_iter(call.vararg, function.nin - len(call.args), call.loc)
         before.append(ir.Assign(many, scope.redefine("$spread", call.loc), call.loc))
         call.vararg = before[-1].target

@@ -19,7 +19,7 @@ import numpy as np
 from rich.console import Console
 
 from benchmarks import sides
-from benchmarks.dynamics import accuracy, models, scaling
+from benchmarks.dynamics import accuracy, models, scaling, users
 from benchmarks.dynamics.exchange import ask, load
 from benchmarks.dynamics.models import Model
 from benchmarks.measure import growth_exponent
@@ -54,6 +54,30 @@ compromises between accuracy and step size.
 Quantities are in SI units; those of the bar are divided by the exact values of the wave solution.
 """
 
+USERS = """## Models of users
+
+Mechanisms, belts, rotors and functions of the position, as users write them, in one run. klapper is a call of
+`simulate` with energy ledger, verification of every step and a hundred samples; its loop alone and its general code
+(`compiled=False`) stand beside it. Siconos runs the same scheme with the same step on the same equations, Exudyn the
+same bodies and joints with an implicit integrator and the same step. MuJoCo, in minimal coordinates and with contacts
+that are springs, does less and is shown without a target. The bare loop has neither ledger nor verification nor laws.
+The block of Siconos and MuJoCo slides on a plane at rest, seen from the belt; in Siconos it turns little, so that
+directions are constant.
+
+<!-- machine -->
+<!-- /machine -->
+
+<!-- users -->
+<!-- /users -->
+
+### Cost over bodies and coordinates
+
+Time per step of the compiled loop alone.
+
+<!-- growth -->
+<!-- /growth -->
+"""
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
@@ -86,12 +110,14 @@ def write(siconos_python: str, *, quick: bool, console: Console, output: Path) -
     scaling.draw(cost, picture)
     parts = [
         INTRODUCTION,
+        USERS,
         summary.markdown(),
         *(table.markdown() for table in tables),
         _cost_section(cost, picture),
     ]
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text("\n".join(parts), encoding="utf-8")
+    users.write(siconos_python, sys.executable, quick=quick, console=console, output=output)
 
 
 def find_sides(siconos_python: str, console: Console) -> list[Side]:

@@ -88,6 +88,38 @@ def test_a_compiled_function_says_what_python_says(force):
         np.testing.assert_allclose(asked(form, q=q), expected, rtol=1e-13)
 
 
+def with_a_copy(t, q, v):
+    x = np.array(q)
+    x[0] = 2.0
+    x += np.asarray(v, dtype=float) - np.array(v, float).copy()
+    return x
+
+
+def with_a_list_of_a_name(t, q, v):
+    rows = [q, v]
+    return np.array(rows).sum(axis=0) - q.astype(float)
+
+
+@pytest.mark.parametrize(
+    "force",
+    [
+        with_a_copy,
+        with_a_list_of_a_name,
+        lambda t, q, v: np.array(q, dtype=float, copy=True) + np.zeros(2, dtype=float),
+        lambda t, q, v: np.array(TABLE) @ np.array([q[0], 1], dtype=float),
+        lambda t, q, v: np.array([np.hypot(*q), np.arctan2(*(q - v))]),
+        lambda t, q, v: np.array([[q[0], 0], [0, 1]]) @ np.concatenate([q[:1], v[:1]]),
+        lambda t, q, v: np.stack([q, v])[0] + np.hstack([q[:1], v[:1]]) + np.vstack([q, v])[1],
+        lambda t, q, v: (q[0] - np.where(v[1] > 0.0, 1, 2.5), np.where(q > 0.5, q, v)[1]),
+    ],
+)
+def test_idioms_of_numpy_that_numba_lacks_are_compiled(force):
+    form = system(force).compiled_form()
+    q, v = np.array([0.3, 0.7]), np.array([0.1, -0.2])
+    np.testing.assert_allclose(asked(form), np.asarray(force(0.4, q, v), dtype=float), rtol=1e-13)
+    assert q.tolist() == [0.3, 0.7]
+
+
 def test_what_is_captured_is_read_when_the_form_is_made(monkeypatch):
     captured, whole = np.array([1.0, 2.0]), 2
 

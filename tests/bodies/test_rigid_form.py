@@ -81,7 +81,7 @@ def pairs(form):
 def test_gaps_and_directions_follow_the_documented_formulas(build, dimension):
     system = build(dimension)
     form = system.rigid_form()
-    assert system.why_not_compiled == ""
+    assert system.why_no_heap == ""
     assert form.dimension == dimension
     _, q, v = some_state(system, 1)
     centre, rotation = poses(form, q)
@@ -167,7 +167,7 @@ def with_part(add):
 )
 def test_what_the_compiled_loop_does_not_know_is_named(add, reason):
     system = with_part(add)
-    assert reason in system.why_not_compiled
+    assert reason in system.why_no_heap
     assert system.rigid_form() is None
 
 

@@ -283,8 +283,8 @@ class RigidSystem(System):
         return compiled_form(self.parts)
 
     @cached_property
-    def why_not_compiled(self) -> str:
-        """Why the compiled loop for rigid bodies cannot run this system; empty if it can."""
+    def why_no_heap(self) -> str:
+        """Why the loop for heaps of balls cannot run this system; empty if it can."""
         parts, contacts, geometry = self.parts, self.contacts, self.parts.geometry
         counted = (
             (parts.springs.count + parts.torsion.count, "springs or dampers"),
@@ -304,15 +304,15 @@ class RigidSystem(System):
         found = [what for count, what in counted if count]
         if not found:
             return ""
-        return f"the model has {', '.join(found)}; the compiled loop knows rigid bodies, weight and contacts only."
+        return f"the model has {', '.join(found)}; the loop for heaps knows rigid bodies, weight and contacts only."
 
     def _shares_bodies(self, group: Group) -> bool:
         bodies = self.parts.geometry.balls.body[group.balls]
         return len(np.unique(bodies)) < len(bodies)
 
     def rigid_form(self) -> RigidForm | None:
-        """The system as plain arrays for the compiled loop, or None for the reason in ``why_not_compiled``."""
-        if self.why_not_compiled:
+        """The system as plain arrays for the loop of heaps, or None for the reason in ``why_no_heap``."""
+        if self.why_no_heap:
             return None
         parts, contacts, geometry = self.parts, self.contacts, self.parts.geometry
         nobody = Group(np.zeros(0, int), np.zeros(0, int), (Coulomb(), Coulomb()), (0.0, 0.0), 0.0)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.dynamics import trial_loop
-from benchmarks.dynamics.users_models import MODELS, flying_chain, hinged_chain, row_of_blocks, row_of_masses
+from benchmarks.dynamics.users_models import MODELS, flying_chain, lying_chain, row_of_blocks, row_of_masses
 from klapper import __version__
 from klapper.mechanics import System
 from klapper.schemes import Moreau
@@ -106,7 +106,7 @@ def chains(sizes: np.ndarray) -> dict[str, Any]:
     """Hinged chains in free fall and on the ground, by the number of bodies."""
     return {
         "hinged chain in free flight, bodies": lengths(flying_chain, sizes, 1e-3, 4000.0),
-        "hinged chain lying on the ground, bodies": lengths(hinged_chain, sizes, 1e-3, 1000.0),
+        "hinged chain lying on the ground, bodies": lengths(lying_chain, sizes, 1e-3, 1000.0),
         "blocks side by side on a belt, bodies": lengths(row_of_blocks, sizes, 1e-3, 4000.0),
         "row of masses with a stop and a moved base, coordinates": lengths(
             row_of_masses, sizes, 1e-3, 20000.0

@@ -105,16 +105,16 @@ def four_bar(friction: float = 0.1) -> System:
     return model.build(velocity="consistent")
 
 
-def hinged_chain(links: int = 20, friction: float = 0.3) -> System:
+def hinged_chain(links: int = 20, friction: float = 0.3, slope: float = 0.1, height: float = 0.02) -> System:
     """Links of 0.2 m in a row, dropped at an angle onto the ground."""
     model = Planar(gravity=(0.0, -GRAVITY))
-    slope, bodies = 0.1, []
+    bodies: list[Any] = []
     along = LINK * np.array([np.cos(slope), np.sin(slope)])
     floor = model.wall("floor", normal=(0.0, 1.0))
     for i in range(links):
         body = model.body(
             f"link {i + 1}", mass=LINK_MASS, inertia=inertia.rod(LINK_MASS, LINK),
-            at=np.array([0.0, 0.02]) + (i + 0.5) * along, angle=slope,
+            at=np.array([0.0, height]) + (i + 0.5) * along, angle=slope,
         )  # fmt: skip
         if bodies:
             model.hinge(bodies[-1].point(0.5 * LINK, 0.0), body.point(-0.5 * LINK, 0.0), name=f"hinge {i}")
@@ -122,6 +122,10 @@ def hinged_chain(links: int = 20, friction: float = 0.3) -> System:
         bodies.append(body)
     model.contact(bodies[0].point(-0.5 * LINK, 0.0), floor, friction=friction, name="foot 0")
     return model.build()
+
+
+def lying_chain(links: int) -> System:
+    return hinged_chain(links, slope=0.0, height=0.0)
 
 
 def flying_chain(links: int) -> System:

@@ -12,7 +12,7 @@ from klapper.mechanics import FunctionSystem
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
 from klapper.schemes import Moreau
-from klapper.schemes.base import Snapshot
+from klapper.schemes.base import Snapshot, StepFailed
 from klapper.schemes.form_stretch import FormStretch
 from klapper.schemes.work import Work
 from klapper.simulate import SimulationFailed, simulate
@@ -37,10 +37,13 @@ def compiled(system: System, scheme: Moreau) -> FormStretch:
 
 
 def compare(system: System, scheme: Moreau, steps: int) -> tuple[int, int]:
-    """Step by step from the general states; (steps, those that the kernel left)."""
+    """Step by step from the general states, as far as these go; (steps, those that the kernel left)."""
     loop, work, snapshot, left = compiled(system, scheme), Work(), scheme.init(system), 0
     for k in range(steps):
-        step = scheme.step(system, snapshot, work=work)
+        try:
+            step = scheme.step(system, snapshot, work=work)
+        except StepFailed:  # friction without an answer, as after Painlevé
+            return k, left
         ended, samples, why = loop.run(snapshot, 1, 1)
         if why:
             left += 1

@@ -145,6 +145,7 @@ class FormStretch:
             compliance=np.zeros((0, 0))
             if form.compliance is None
             else np.ascontiguousarray(form.compliance, dtype=float),
+            scratch=np.zeros(form.velocities),
             joint_band=self._joint_band,
             positions=form.positions,
             velocities=form.velocities,

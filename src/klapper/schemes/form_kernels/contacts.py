@@ -12,7 +12,7 @@ import numpy as np
 
 from klapper.schemes.base import TOUCHING
 from klapper.schemes.form_kernels.by_reference import ContactsType, constructor
-from klapper.schemes.form_kernels.compiling import inner, leaf
+from klapper.schemes.form_kernels.compiling import bare, inner
 from klapper.schemes.form_kernels.inverse import along
 from klapper.schemes.form_kernels.model import Model
 from klapper.schemes.lasting_contacts import APPROACH, NOISE
@@ -83,7 +83,7 @@ def new_contacts(room: int, width: int, tangential: int) -> Contacts:
     )
 
 
-@leaf
+@bare
 def difference_step(q: np.ndarray, v: np.ndarray) -> float:
     """Spacing [s] of central differences along the motion."""
     reach, speed = 1.0, 1.0
@@ -94,24 +94,26 @@ def difference_step(q: np.ndarray, v: np.ndarray) -> float:
     return _DIFFERENCE * min(reach / speed, 1.0)
 
 
-@inner
+@bare
 def moved(model: Model, q: np.ndarray, v: np.ndarray, factor: float, out: np.ndarray) -> None:
     """out = the position after the displacement ``factor`` v."""
     if model.advances:
-        model.call.advance(model.index, model.data, q, factor * v, out)
+        for i in range(v.size):
+            model.scratch[i] = factor * v[i]
+        model.call.advance(model.index, model.data, q, model.scratch, out)
         return
     for i in range(q.size):
         out[i] = q[i] + factor * v[i]
 
 
-@inner
+@bare
 def brought(model: Model, t: float) -> None:
     """Given motions at the time t."""
     if model.brings:
         model.call.bring(model.index, model.data, t)
 
 
-@inner
+@bare
 def near_contacts(model: Model, t: float, q: np.ndarray, contacts: Contacts) -> int:
     """Numbers and gaps of the contacts to be looked at; how many, −1 if there is no room."""
     if model.contacts == 0:
@@ -215,7 +217,7 @@ def lasting(
             contacts.allowed[c] = longest * turning[k]
 
 
-@inner
+@bare
 def closed(count: int, contacts: Contacts, every: bool) -> int:
     """Move those of the near contacts to the front that take part; how many."""
     size = 0
@@ -230,7 +232,7 @@ def closed(count: int, contacts: Contacts, every: bool) -> int:
     return size
 
 
-@inner
+@bare
 def laws(model: Model, v: np.ndarray, count: int, contacts: Contacts) -> bool:
     """Laws and rows of the contacts in use; whether any can carry a tangential force."""
     d = model.tangential
@@ -271,7 +273,7 @@ def laws(model: Model, v: np.ndarray, count: int, contacts: Contacts) -> bool:
     return rough and d > 0
 
 
-@leaf
+@bare
 def among(number: int, numbers: np.ndarray) -> int:
     """Place of a number among rising ones, −1 where it is not there."""
     low, high = 0, numbers.size

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klapper.schemes.form_kernels.compiling import inner, leaf
+from klapper.schemes.form_kernels.compiling import bare
 
 DIAGONAL, BAND, DENSE = 0, 1, 2
 _EPS = 2.3e-16
@@ -27,7 +27,7 @@ class Inverse(NamedTuple):
     order: np.ndarray
 
 
-@inner
+@bare
 def assemble(
     inverse: Inverse,
     mass: np.ndarray,
@@ -72,7 +72,7 @@ def assemble(
     return skew / size if size > 0.0 else 0.0
 
 
-@inner
+@bare
 def factorise(inverse: Inverse) -> bool:
     """Factors L U in place; False where a pivot is zero to round-off."""
     factors, order = inverse.factors, inverse.order
@@ -99,7 +99,7 @@ def factorise(inverse: Inverse) -> bool:
     return True
 
 
-@leaf
+@bare
 def lu(a: np.ndarray, order: np.ndarray) -> bool:
     """Factors of a dense matrix in place, with partial pivoting; False where a pivot is zero to round-off."""
     n = a.shape[0]
@@ -128,7 +128,7 @@ def lu(a: np.ndarray, order: np.ndarray) -> bool:
     return True
 
 
-@leaf
+@bare
 def lu_solve(a: np.ndarray, order: np.ndarray, right: np.ndarray, out: np.ndarray) -> None:
     """out = a⁻¹ right with the factors of :func:`lu`; ``out`` is another array than ``right``."""
     n = a.shape[0]
@@ -144,7 +144,7 @@ def lu_solve(a: np.ndarray, order: np.ndarray, right: np.ndarray, out: np.ndarra
         out[i] = value / a[i, i]
 
 
-@inner
+@bare
 def solve(inverse: Inverse, right: np.ndarray, out: np.ndarray) -> None:
     """out = M̂⁻¹ right; ``out`` is another array than ``right``."""
     factors = inverse.factors
@@ -169,7 +169,7 @@ def solve(inverse: Inverse, right: np.ndarray, out: np.ndarray) -> None:
         out[i] = value / factors[i, shift]
 
 
-@leaf
+@bare
 def multiply(
     row: np.ndarray, column: np.ndarray, value: np.ndarray, x: np.ndarray, factor: float, out: np.ndarray
 ) -> None:
@@ -178,7 +178,7 @@ def multiply(
         out[row[e]] += factor * value[e] * x[column[e]]
 
 
-@leaf
+@bare
 def quadratic(row: np.ndarray, column: np.ndarray, value: np.ndarray, x: np.ndarray, y: np.ndarray) -> float:
     """yᵀ A x for a matrix given by entries."""
     total = 0.0
@@ -187,7 +187,7 @@ def quadratic(row: np.ndarray, column: np.ndarray, value: np.ndarray, x: np.ndar
     return total
 
 
-@leaf
+@bare
 def along(column: np.ndarray, value: np.ndarray, x: np.ndarray) -> float:
     """A row, given by its columns and entries, times x."""
     total = 0.0
@@ -196,7 +196,7 @@ def along(column: np.ndarray, value: np.ndarray, x: np.ndarray) -> float:
     return total
 
 
-@leaf
+@bare
 def along_sizes(column: np.ndarray, value: np.ndarray, x: np.ndarray) -> float:
     """The same with all terms by their size."""
     total = 0.0

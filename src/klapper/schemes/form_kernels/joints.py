@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klapper.schemes.form_kernels.compiling import inner
+from klapper.schemes.form_kernels.compiling import bare
 from klapper.schemes.form_kernels.inverse import DIAGONAL, Inverse, along, lu, lu_solve, solve
 
 BANDED, FULL, REDUNDANT, UNSYMMETRIC = 0, 1, 2, 3
@@ -49,7 +49,7 @@ class Joints(NamedTuple):
     three: np.ndarray
 
 
-@inner
+@bare
 def prepare(joints: Joints, inverse: Inverse, skew: float) -> bool:
     """Gram matrix and its factors for the rows that stand in ``joints``; False where they cannot be found here."""
     p, w = joints.rows.shape
@@ -83,7 +83,7 @@ def prepare(joints: Joints, inverse: Inverse, skew: float) -> bool:
     return True
 
 
-@inner
+@bare
 def _mobility(joints: Joints, i: int, j: int) -> float:
     """Velocity of constraint i by a unit impulse in constraint j."""
     total = 0.0
@@ -101,7 +101,7 @@ def _mobility(joints: Joints, i: int, j: int) -> float:
     return total
 
 
-@inner
+@bare
 def _banded(joints: Joints) -> bool:
     """Cholesky factor within the band; False where a constraint follows from others."""
     gram = joints.gram
@@ -121,7 +121,7 @@ def _banded(joints: Joints) -> bool:
     return True
 
 
-@inner
+@bare
 def _decomposed(joints: Joints) -> bool:
     """L (p, r) of the Gram matrix in natural units by Cholesky with pivots, and factors of Lᵀ S L where r < p."""
     dense, lower, unit, order = joints.dense, joints.lower, joints.unit, joints.order
@@ -175,7 +175,7 @@ def _decomposed(joints: Joints) -> bool:
     return lu(normal, joints.pivots)
 
 
-@inner
+@bare
 def impulses(joints: Joints, violation: np.ndarray, out: np.ndarray) -> None:
     """Λ_B (p,) that removes the velocities ``violation`` (p,) of the constraints."""
     p = out.size
@@ -232,7 +232,7 @@ def impulses(joints: Joints, violation: np.ndarray, out: np.ndarray) -> None:
         out[i] = total / unit[i]
 
 
-@inner
+@bare
 def push(joints: Joints, impulse: np.ndarray, velocity: np.ndarray) -> None:
     """velocity += M̂⁻¹ J_B Λ_B."""
     p, w = joints.rows.shape
@@ -247,14 +247,14 @@ def push(joints: Joints, impulse: np.ndarray, velocity: np.ndarray) -> None:
                     velocity[j] += joints.reach[i, j] * impulse[i]
 
 
-@inner
+@bare
 def violations(joints: Joints, velocity: np.ndarray, given: np.ndarray, out: np.ndarray) -> None:
     """out = J_Bᵀ v + given (p,)."""
     for i in range(joints.rows.shape[0]):
         out[i] = along(joints.columns[i], joints.rows[i], velocity) + given[i]
 
 
-@inner
+@bare
 def contradicts(joints: Joints, violation: np.ndarray, impulse: np.ndarray) -> bool:
     """Whether redundant constraints demand what no impulse can give."""
     p = impulse.size

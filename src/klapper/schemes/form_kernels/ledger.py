@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from klapper.contact_states import IMPACT, OPEN, SLIP, STICK
-from klapper.schemes.form_kernels.compiling import inner
+from klapper.schemes.form_kernels.compiling import bare
 from klapper.schemes.form_kernels.contacts import Contacts, among, difference_step, moved
 from klapper.schemes.form_kernels.inverse import along, along_sizes, multiply, quadratic
 from klapper.schemes.form_kernels.joints import Joints
@@ -15,7 +15,7 @@ from klapper.schemes.form_kernels.model import GIVEN, LESS_POTENTIAL, Model, Sch
 from klapper.schemes.form_kernels.room import Room, State
 
 
-@inner
+@bare
 def contact_states(model: Model, contacts: Contacts, room: Room, count: int, h: float, v: np.ndarray) -> None:
     for c in range(count):
         room.state[c] = OPEN
@@ -44,7 +44,7 @@ def contact_states(model: Model, contacts: Contacts, room: Room, count: int, h: 
                 room.state[c] = IMPACT
 
 
-@inner
+@bare
 def book(
     model: Model,
     scheme: Scheme,
@@ -133,7 +133,7 @@ def book(
     state.sums[4] += numerical
 
 
-@inner
+@bare
 def _springs(model: Model, contacts: Contacts, count: int, h: float) -> float:
     """½ λᵀ C λ [J]."""
     total = 0.0
@@ -147,7 +147,7 @@ def _springs(model: Model, contacts: Contacts, count: int, h: float) -> float:
     return 0.5 * total / (h * h)
 
 
-@inner
+@bare
 def powers(model: Model, t: float, q: np.ndarray, v: np.ndarray, room: Room) -> None:
     """Power of loads and of dampers [W] into ``room.powers``."""
     if model.power_rule == GIVEN:

@@ -8,7 +8,7 @@ import numpy as np
 
 from klapper.contact_states import IMPACT
 from klapper.schemes.adaptive_step import SMALLEST
-from klapper.schemes.form_kernels.compiling import inner, outer
+from klapper.schemes.form_kernels.compiling import bare, inner, outer
 from klapper.schemes.form_kernels.contacts import Contacts, among, brought, new_contacts
 from klapper.schemes.form_kernels.inverse import Inverse, along
 from klapper.schemes.form_kernels.joints import Joints
@@ -176,7 +176,7 @@ def _unseen(model: Model, contacts: Contacts, used: int, state: State, every: np
     return depth
 
 
-@inner
+@bare
 def _energies_at_start(model: Model, state: State) -> None:
     if not model.constant_mass:
         model.call.mass(model.index, model.data, state.q, state.mass)
@@ -184,7 +184,7 @@ def _energies_at_start(model: Model, state: State) -> None:
         state.stored[0] = model.call.potential(model.index, model.data, state.q)
 
 
-@inner
+@bare
 def _note_contacts(model: Model, contacts: Contacts, room: Room, used: int, k: int, saved: Saved) -> None:
     """Add what the contacts and constraints did in a step to row k."""
     for c in range(used):
@@ -197,7 +197,7 @@ def _note_contacts(model: Model, contacts: Contacts, room: Room, used: int, k: i
         saved.constraint[k, i] += room.joint_impulse[i]
 
 
-@inner
+@bare
 def _save(
     model: Model, joints: Joints, state: State, every: np.ndarray, t: float, k: int, saved: Saved
 ) -> None:
@@ -230,6 +230,7 @@ def _by_reference(given: Model, begin: State) -> tuple[Model, State]:
         given.share_of,
         given.share,
         given.compliance,
+        given.scratch,
         given.joint_band,
         given.positions,
         given.velocities,

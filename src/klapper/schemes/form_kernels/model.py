@@ -42,6 +42,7 @@ class Model(NamedTuple):
     ``call``                    its functions
     ``mass_row`` …              places of the entries of M, and of the tangents
     ``share_start`` …           rows of ``shares``
+    ``scratch``                 (nv,) to work with
     ``joint_band``              half bandwidth of the Gram matrix of constraints where M̂ is diagonal
     ``positions`` …             sizes nq, nv, m, d, p; ``room`` contacts near at once; ``width`` … of rows
     ``brings`` …                whether there is a function of this name
@@ -60,6 +61,7 @@ class Model(NamedTuple):
     share_of: np.ndarray
     share: np.ndarray
     compliance: np.ndarray
+    scratch: np.ndarray
     joint_band: int
     positions: int
     velocities: int

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from klapper.schemes.form_kernels.compiling import inner, leaf
+from klapper.schemes.form_kernels.compiling import bare, inner
 from klapper.schemes.form_kernels.inverse import lu_solve
 
 _ROUND_OFF = 1e-12  # of the terms of a velocity: what counts as none
@@ -20,7 +20,7 @@ _PATIENCE = 4
 _ROUNDS = 40
 
 
-@leaf
+@bare
 def independent(
     matrix: np.ndarray, member: np.ndarray, chosen: np.ndarray, factor: np.ndarray, order: np.ndarray
 ) -> int:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from klapper.schemes.form_kernels.compiling import inner
+from klapper.schemes.form_kernels.compiling import bare, inner
 from klapper.schemes.form_kernels.contacts import (
     Contacts,
     among,
@@ -44,7 +44,7 @@ _SYMMETRIC = 1e-13  # asymmetry of M̂ up to which it is round-off
 _MOST_ROWS = 400  # of a contact problem that is solved here
 
 
-@inner
+@bare
 def step(
     model: Model,
     scheme: Scheme,
@@ -129,7 +129,7 @@ def step(
     return DONE, count, residual
 
 
-@inner
+@bare
 def _approaches(contacts: Contacts, count: int, v: np.ndarray) -> bool:
     """Whether an impact law has something to do; contacts that last only turn."""
     fastest, hits, faster = 0.0, False, False
@@ -143,7 +143,7 @@ def _approaches(contacts: Contacts, count: int, v: np.ndarray) -> bool:
     return hits and faster
 
 
-@inner
+@bare
 def _matrices(
     model: Model,
     scheme: Scheme,
@@ -194,7 +194,7 @@ def _matrices(
     return room.numbers[0]
 
 
-@inner
+@bare
 def _difference_tangents(model: Model, t: float, q: np.ndarray, v: np.ndarray, room: Room) -> None:
     """G_q and G_v of the stiff part by central differences, with the spacings of ``difference_tangents``."""
     n = v.size
@@ -220,7 +220,7 @@ def _difference_tangents(model: Model, t: float, q: np.ndarray, v: np.ndarray, r
             room.by_velocity[i * n + j] = (ahead[i] - behind[i]) / (2 * speed)
 
 
-@inner
+@bare
 def _given(model: Model, joints: Joints, room: Room, theta: float, t: float, h: float, v: np.ndarray) -> None:
     """What is added to J_Bᵀ v⁺ in J_Bᵀ v_θ + a_B = 0; a jump of v that contradicts them is noted in ``numbers[1]``."""
     p = model.constraints
@@ -271,7 +271,7 @@ def _joint_curvature(
     brought(model, t)
 
 
-@inner
+@bare
 def _force(
     model: Model, inverse: Inverse, room: Room, theta: float, t: float, h: float, v: np.ndarray
 ) -> None:
@@ -293,7 +293,7 @@ def _force(
         solve(inverse, room.one, room.pushed)
 
 
-@inner
+@bare
 def response_of(
     inverse: Inverse,
     joints: Joints,
@@ -395,7 +395,7 @@ def _contact_step(
     return DONE, residual
 
 
-@inner
+@bare
 def _delassus(
     model: Model,
     kept: Kept,
@@ -443,7 +443,7 @@ def _delassus(
                         )
 
 
-@inner
+@bare
 def _add_compliance(
     model: Model, scheme: Scheme, contacts: Contacts, count: int, h: float, delassus: np.ndarray
 ) -> None:
@@ -464,7 +464,7 @@ def _add_compliance(
                 delassus[r, s] += factor * model.compliance[contacts.number[c], contacts.number[e]]
 
 
-@inner
+@bare
 def _warm_start(contacts: Contacts, count: int, d: int, state: State, x: np.ndarray) -> None:
     """Impulses of the last step where a contact was loaded in it."""
     held = state.held[: state.counts[0]]
@@ -519,7 +519,7 @@ def _solved(
     )
 
 
-@inner
+@bare
 def _after(
     contacts: Contacts,
     room: Room,
@@ -569,7 +569,7 @@ def _after(
             room.v_after[i] = 0.0
 
 
-@inner
+@bare
 def _joint_impulses(
     model: Model,
     inverse: Inverse,
@@ -595,7 +595,7 @@ def _joint_impulses(
     impulses(joints, room.violation, room.joint_impulse)
 
 
-@inner
+@bare
 def _pass_on(contacts: Contacts, room: Room, count: int, state: State) -> None:
     """The state at the end becomes that of the beginning; loaded contacts are remembered."""
     for i in range(state.q.size):

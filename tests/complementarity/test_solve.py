@@ -116,7 +116,9 @@ def test_undecided_is_said_with_all_attempts(monkeypatch):
     """When every solver gives up and nothing is proved, the error lists what each of them said."""
     from klapper.complementarity import dispatch
 
-    monkeypatch.setattr(dispatch, "_candidates", lambda problem: iter([Liar((5.0, 5.0)), dispatch.Lemke()]))
+    monkeypatch.setattr(
+        dispatch, "_candidates", lambda *arguments: iter([Liar((5.0, 5.0)), dispatch.Lemke()])
+    )
     monkeypatch.setattr(dispatch, "_compiled", lambda *arguments: None)
     with pytest.raises(NotDecided, match=r"Tried: liar: .*lemke: Lemke ended on a ray") as failure:
         solve(LinearComplementarity([[-1.0, 3.0], [3.0, -1.0]], [-1.0, -1.0]))

@@ -78,6 +78,8 @@ class InteriorPoint:
         return ""
 
     def attempt(self, problem: Any, start: np.ndarray | None, tolerance: float) -> Answer:
+        if not problem.free_velocity.any():
+            return Answer(np.zeros(problem.size), 0)
         best, least, iterations = follow_path(problem, tolerance, self.max_iterations)
         if least <= tolerance:
             return Answer(best, iterations)

@@ -23,7 +23,7 @@ from klapper.complementarity.enumeration import Enumeration, enumerate_solutions
 from klapper.complementarity.errors import ComplementarityError, NotApplicable
 from klapper.complementarity.frictional_contact import FrictionalContact
 from klapper.complementarity.problem import LinearComplementarity, MixedComplementarity, equilibration
-from klapper.complementarity.selection.accuracy import CLOSED, judged_linear
+from klapper.complementarity.selection.accuracy import judged_linear, unknown_part
 from klapper.complementarity.selection.face import Face
 from klapper.complementarity.selection.force_set import MAX_SIZE, ForceSet, are_points
 from klapper.complementarity.selection.null_space import echelon, null_space
@@ -124,15 +124,14 @@ def _face(problem: Any, solution: Solution[Any]) -> tuple[Face, np.ndarray]:
     """All forces of the motion of a solution, in units (n,) in which badly scaled unknowns are judged alike."""
     if isinstance(problem, FrictionalContact):
         return ForceSet.of(solution).face, np.ones(problem.size)
-    answer = judged_linear(problem, solution.x)
-    x = answer.x
+    x = judged_linear(problem, solution.x).x
     free = problem.free if isinstance(problem, MixedComplementarity) else np.zeros(problem.size, dtype=bool)
     row, column, beta = equilibration(dense(problem.matrix), problem.offset)
     unit = column / beta
     matrix, point = row[:, None] * dense(problem.matrix) * column, x / unit
     image, offset = row * problem.image(x) * beta, row * problem.offset * beta
-    rest = CLOSED * (np.abs(offset) + np.abs(matrix) @ np.abs(point)).max(initial=0.0)
-    may_act = free | (image <= rest) | (answer.image <= answer.still)
+    terms = (np.abs(offset) + np.abs(matrix) @ np.abs(point)).max(initial=0.0)
+    may_act = free | (image <= unknown_part(problem, x) * terms)
     directions = np.eye(problem.size)[:, may_act]
     null = directions @ null_space(matrix @ directions)
     held = may_act & ~free

@@ -99,8 +99,17 @@ def _facets(dimension: int, inside: bool) -> tuple[np.ndarray, float]:
     return np.column_stack([np.cos(angle), np.sin(angle)]), float(np.cos(np.pi / SIDES)) if inside else 1.0
 
 
-def disagreement(state: KnownState, lower: np.ndarray, upper: np.ndarray, tolerance: float = 1e-5) -> str:
-    """What is wrong about bounds (r,), empty if nothing; ``tolerance`` of the largest force at hand."""
+def disagreement(
+    state: KnownState,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    tolerance: float = 1e-5,
+    answer: np.ndarray | None = None,
+) -> str:
+    """What is wrong about bounds (r,), empty if nothing; ``tolerance`` of the largest force at hand.
+
+    Bounds may be as wide as an ``answer`` (r,) that they must contain, which its solver found less accurately.
+    """
     wide = bounds(state, inside=False)
     if wide is None:
         return ""
@@ -114,7 +123,8 @@ def disagreement(state: KnownState, lower: np.ndarray, upper: np.ndarray, tolera
         ):
             if np.isinf(outer) and np.isinf(given) and outer == given:
                 continue
-            if not sign * given >= sign * outer - room:
+            most = sign * outer if answer is None else min(sign * outer, sign * answer[j])
+            if not sign * given >= most - room:
                 return f"force {j}: {given} beyond {outer} (state {state})"
             if inner is not None and not sign * given <= sign * inner + room:
                 return f"force {j}: {given} within {inner} (state {state})"

@@ -77,8 +77,12 @@ def _contact(problem: FrictionalContact, x: np.ndarray) -> Judged:
 
 def _linear(problem: LinearComplementarity | MixedComplementarity, x: np.ndarray) -> Judged:
     terms = np.abs(problem.offset) + np.abs(dense(problem.matrix)) @ np.abs(x)
-    part = max(CLOSED, min(_LEFT * problem.residuals(x).worst, _LARGEST))
-    return Judged(x, problem.image(x), np.full(len(x), part * terms.max(initial=0.0)))
+    return Judged(x, problem.image(x), np.full(len(x), unknown_part(problem, x) * terms.max(initial=0.0)))
+
+
+def unknown_part(problem: LinearComplementarity | MixedComplementarity, x: np.ndarray) -> float:
+    """The part of the largest term up to which entries of A x + b are zero."""
+    return max(CLOSED, min(_LEFT * problem.residuals(x).worst, _LARGEST))
 
 
 def _contact_step(problem: FrictionalContact, now: Judged) -> np.ndarray:

@@ -112,7 +112,7 @@ def test_gaps_and_directions_follow_the_documented_formulas(build, dimension):
         if dimension == 2:
             tangents = [[n[1], -n[0], 0.0]]
         else:
-            first = np.cross(np.eye(3)[np.argmin(np.abs(n))], n)
+            first = np.cross(np.eye(3)[np.argmin(np.abs(n) + np.array([0.0, 0.1, 0.2]))], n)
             first /= np.linalg.norm(first)
             tangents = [first, np.cross(n, first)]
         assert gaps[row] == pytest.approx(gap, abs=1e-12)

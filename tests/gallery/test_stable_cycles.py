@@ -90,7 +90,7 @@ def test_beyond_its_limit_the_coupled_mass_returns_to_hopping():
     one = Slider(0.9, 1.0, 1786.33, 24880.34, 13333.33, *np.radians([150.0, 30.0]), 6.0, 1.0, 50.0, 0.1)
     hopping, size = Hopping(one), np.array([1e-3, 0.1, 0.4])
     guess = np.array([-3.7e-4, -3.4e-2, -0.406])
-    found = fsolve(lambda u: (hopping.again(u * size) - u * size) / size, guess / size, xtol=1e-14) * size
+    found = fsolve(lambda u: (hopping.again(u * size) - u * size) / size, guess / size, xtol=1e-13) * size
     period, again = hopping.landing(np.array([found[0], 0.0, found[1], found[2]]))
     assert np.abs((again - found) / size).max() < 1e-11
     assert period == pytest.approx(0.0466, abs=1e-4)

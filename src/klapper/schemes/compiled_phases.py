@@ -63,7 +63,7 @@ _KNOWN: WeakKeyDictionary[Any, CompiledSystem | None] = WeakKeyDictionary()
 
 def compiled_system(system: System) -> CompiledSystem | None:
     """The system for compiled phases, if it has a form that they can take."""
-    known = getattr(system, "compiled", None)
+    known = vars(system).get("compiled")  # of a system that is asked through its form
     if isinstance(known, CompiledSystem):
         return known
     if system not in _KNOWN:

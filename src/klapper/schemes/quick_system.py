@@ -159,8 +159,8 @@ def quick_system(system: System, work: Work) -> System:
 
 
 def _array(given: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(given, dtype=float)
+    return np.require(given, float, ["C", "W"])  # compiled code asks for arrays that may be written to
 
 
 def _numbers(given: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(given, dtype=np.int64)
+    return np.require(given, np.int64, ["C", "W"])

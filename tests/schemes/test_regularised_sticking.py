@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from klapper.bodies import Planar, Spatial
 from klapper.contact_states import STICK
-from klapper.mechanics import CompliantNormal, StickElement
+from klapper.mechanics import CompliantNormal, Harmonic, StickElement
 from klapper.schemes import Regularised
 
 GRAVITY = 9.81
@@ -212,3 +212,124 @@ def test_block_that_rocks_at_the_speed_of_its_belt_takes_few_looks(friction):
 def test_many_blocks_that_stick_move_as_their_smooth_limits(seed):
     spatial = seed % 4 == 0
     check(random_block(np.random.default_rng(seed), spatial=spatial), 0.3 if spatial else 6.0)
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A block on symmetric feet in line, from its static equilibrium, pushed by a force F cos ωt at its centre."""
+
+    mass: float
+    moment: float
+    feet: np.ndarray
+    height: float
+    belt: float
+    friction: float
+    stiffness: float
+    damping: float
+    push: float
+    angular_frequency: float
+
+    @classmethod
+    def random(cls, rng):
+        count, mass, reach = int(rng.integers(3, 7)), rng.uniform(0.5, 3.0), 0.1
+        friction = rng.uniform(0.1, 0.8)
+        half = reach * np.append(rng.uniform(0.1, 0.9, count // 2 - 1), 1.0)
+        stiffness = mass * 10.0 ** rng.uniform(4.0, 6.0)
+        return cls(
+            mass=mass,
+            moment=rng.uniform(0.5, 1.5) * mass * reach**2,
+            feet=np.sort(np.concatenate([-half, half, np.zeros(count % 2)])),
+            height=rng.uniform(0.1, 0.3) * reach,
+            belt=rng.choice([0.0, 0.02]),
+            friction=friction,
+            stiffness=stiffness,
+            damping=rng.uniform(0.1, 0.5) * np.sqrt(stiffness * mass),
+            push=rng.uniform(1.1, 1.8) * friction * mass * GRAVITY,
+            angular_frequency=rng.uniform(20.0, 40.0),
+        )
+
+    @property
+    def period(self):
+        return 2.0 * np.pi / self.angular_frequency
+
+    @property
+    def turn(self):
+        """By which a change of the sense of friction turns the block, when it rests again."""
+        moment = 2.0 * self.friction * self.mass * GRAVITY * self.height
+        return moment / (self.stiffness * np.sum(self.feet**2))
+
+    @property
+    def rocking(self):
+        """How far such a change moves the feet against a point: a weak damper lets the turn be twice as large, and its
+        speed changes when they stop."""
+        return 2.0 * self.turn * self.height * (1.0 + self.mass * self.height**2 / self.moment)
+
+    def rounds(self, error):
+        """Vibrations of a turned block until slips of its feet against each other are below the error of a velocity."""
+        arms = np.sum(self.feet**2)
+        speed, ratio = np.sqrt(self.stiffness * arms / self.moment), 0.5 * self.damping / self.stiffness
+        slip = self.turn**2 * speed * np.ptp(self.feet)
+        return np.log(1.0 + slip / error) / (4.0 * np.pi * ratio * speed)
+
+    def system(self):
+        model = Planar(gravity=(0.0, -GRAVITY))
+        pressed = self.mass * GRAVITY / (len(self.feet) * self.stiffness)
+        body = model.body(
+            "block",
+            mass=self.mass,
+            inertia=self.moment,
+            at=(0.0, self.height - pressed),
+            velocity=(self.belt, 0.0),
+        )
+        belt = model.wall("belt", normal=(0.0, 1.0), sliding=(self.belt, 0.0))
+        for k, x in enumerate(self.feet):
+            model.contact(body.point(x, -self.height), belt, friction=self.friction, name=f"foot{k}")
+        model.force(body.point(0.0, 0.0), Harmonic([self.push, 0.0], self.angular_frequency))
+        return model.build(penetration=2.0 * pressed)
+
+    def point(self, duration, steps):
+        """Path and number of stops and reversals of a point mass under the sum of the friction limits, by Moreau's
+        scheme."""
+        t = np.linspace(0.0, duration, steps + 1)
+        gain = self.push / self.mass * np.diff(np.sin(self.angular_frequency * t)) / self.angular_frequency
+        slip, path, senses = 0.0, self.belt * duration, [0.0]
+        for change in gain:
+            free = slip + change
+            after = np.sign(free) * max(abs(free) - self.friction * GRAVITY * duration / steps, 0.0)
+            path += 0.5 * (slip + after) * duration / steps
+            slip = after
+            if np.sign(slip) != senses[-1]:
+                senses.append(np.sign(slip))
+        return path, len(senses) - 1
+
+
+def check_slider(slider, periods):
+    """Steps of a block on many feet: its path is that of a point, no foot exceeds its own limit, switches are few."""
+    system, until = slider.system(), periods * slider.period
+    scheme = Regularised(CompliantNormal(slider.stiffness, slider.damping))
+    now = scheme.init(system)
+    while now.time < until:
+        step = scheme.step(system, now, until)
+        now = step.after
+        normal, tangential = step.impulse[:, 0], step.impulse[:, 1]
+        assert np.all(np.abs(tangential) <= slider.friction * normal * (1.0 + 1e-9) + 1e-15)
+    steps = 20000
+    path, events = slider.point(until, steps)
+    late = until / steps * (slider.push / slider.mass + slider.friction * GRAVITY) * until
+    assert abs(now.position[0] - path) <= events * slider.rocking + late
+    feet = len(slider.feet)
+    # the order of the slips of the feet changes with the sign of angle and rate: four times in a vibration
+    assert scheme.costs(system, now)["switches"] <= events * feet * (
+        4.0 * slider.rounds(scheme.absolute_error) + 3.0
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_block_on_many_feet_in_line_stops_and_goes_as_a_point(seed):
+    check_slider(Slider.random(np.random.default_rng(seed)), 1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12, 22))
+def test_blocks_on_many_feet_in_line_stop_and_go_as_points(seed):
+    check_slider(Slider.random(np.random.default_rng(seed)), 2.0)

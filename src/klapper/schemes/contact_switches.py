@@ -33,11 +33,10 @@ from klapper.schemes.contact_modes import (
     STICKING,
     ContactModes,
 )
-from klapper.schemes.friction_branches import FrictionBranches, direction_of
+from klapper.schemes.friction_branches import NOISE, FrictionBranches, direction_of
 from klapper.schemes.mobility import Held
 from klapper.schemes.normal_laws import NormalBranches
 from klapper.schemes.regularised_phase import Phase
-from klapper.schemes.switch_search import NOISE
 
 _AT_REST = 1e-8  # of the terms of a tangential acceleration: what counts as none
 
@@ -202,10 +201,14 @@ class Switches:
     def _creep(
         self, modes: ContactModes, patches: np.ndarray, t: float, q: np.ndarray, v: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """v_T (r, d) of patches in scaled directions, and the speeds (r,) that count as zero [m/s]."""
+        """v_T (r, d) of patches in scaled directions, and the speeds (r,) that count as zero [m/s].
+
+        Those are its round-off and the error that the integration may make: at complete rest the terms of v_T vanish
+        with it, and what is left of it has no meaning.
+        """
         phase = self._phase(modes, patches)
         sliding, places = phase.given(t, q, v, modes.spring)[4], np.searchsorted(phase.closed, patches)
-        return sliding.velocity[places], NOISE * sliding.terms[places]
+        return sliding.velocity[places], NOISE * sliding.terms[places] + self.friction.error
 
     def decision(
         self, modes: ContactModes, resting: np.ndarray, t: float, q: np.ndarray, v: np.ndarray

@@ -24,6 +24,11 @@ from klapper.schemes.contact_modes import NO_FRICTION, SLIDING, STARTING, STICKI
 SHORTEST_STRETCH = 1e-8
 """[m]: below this stretch ρ/c_T the direction of a sliding spring turns more slowly; without a force it rests."""
 
+NOISE = 200.0 * np.finfo(float).eps  # of the terms of a function: what counts as zero
+# Allowed errors of a velocity by which a patch slides back before it stops. To hold other feet of the same body moves
+# a slip that counts as zero by up to two of them: at less than three the foot would stop at once, and without end.
+_BACK = 4.0
+
 Label = tuple[str, int]
 """What happens and the place of the contact among the closed ones."""
 
@@ -74,6 +79,11 @@ class FrictionBranches(Protocol):
         """c_T [N/m] of springs, whose stretch z is an inner variable; 0 if there are none."""
         ...
 
+    @property
+    def error(self) -> float:
+        """Speeds [m/s] that the integration does not tell from rest, where sticking is a constraint."""
+        ...
+
     def force(self, at: Sliding) -> np.ndarray:
         """λ_T (k, d) [N], zero where it is a reaction."""
         ...
@@ -108,6 +118,7 @@ class SmoothBranches:
     continuous = True
     needs_limit_rate = False
     stiffness = 0.0
+    error = 0.0
 
     def force(self, at: Sliding) -> np.ndarray:
         speed = np.linalg.norm(at.velocity, axis=1)
@@ -157,6 +168,7 @@ class DamperBranches:
     continuous = True
     needs_limit_rate = False
     stiffness = 0.0
+    error = 0.0
 
     def force(self, at: Sliding) -> np.ndarray:
         sliding = at.mode == SLIDING
@@ -203,6 +215,7 @@ class SpringBranches:
     damping: float
     holds = False
     continuous = False
+    error = 0.0
 
     @property
     def needs_limit_rate(self) -> bool:
@@ -276,10 +289,11 @@ class SetValuedBranches:
     """Coulomb's law itself: sticking is a constraint with the reaction |λ_T| ≤ ρ. Waltersberger (4.87)-(4.90).
 
     ``slip_speed`` [m/s]: slower contacts count as at rest where a decision is made; in space also the speed from which
-    sliding has a direction.
+    sliding has a direction. ``error`` [m/s]: the allowed one of a velocity.
     """
 
     slip_speed: float
+    error: float
     holds = True
     continuous = False
     needs_limit_rate = False
@@ -307,13 +321,13 @@ class SetValuedBranches:
         stick, slip, starts = (at.mode == mode for mode in (STICKING, SLIDING, STARTING))
         slow = np.full(len(at.mode), self.slip_speed)
         rest = slow if at.velocity.shape[1] == 2 else np.zeros(len(at.mode))
-        size = at.limit_terms + at.force_terms
+        size, pace = at.limit_terms + at.force_terms, at.terms + _BACK * self.error / NOISE
         moved, terms = _outside(
             at.velocity[starts], at.sense[starts], np.zeros(np.count_nonzero(starts)), at.terms[starts]
         )
         return _joined(
             _inside(at.force[stick], at.limit[stick], size[stick]),
-            _outside(at.velocity[slip], at.sense[slip], rest[slip], at.terms[slip]),
+            _outside(at.velocity[slip], at.sense[slip], rest[slip], pace[slip]),
             (2.0 * slow[starts] - moved, terms),
             (moved + slow[starts], terms),
         )
@@ -335,10 +349,10 @@ class SetValuedBranches:
         return SLIDING, direction_of(at.velocity[i]), at.spring[i]
 
 
-def friction_branches(friction: Any, slip_speed: float) -> FrictionBranches:
+def friction_branches(friction: Any, slip_speed: float, error: float) -> FrictionBranches:
     """The branches of a law of ``klapper.mechanics.smooth_friction`` or of "set-valued"."""
     if isinstance(friction, str):
-        return SetValuedBranches(slip_speed)
+        return SetValuedBranches(slip_speed, error)
     if not isinstance(friction, StickElement):
         return SmoothBranches(friction)
     if friction.stiffness == 0.0:

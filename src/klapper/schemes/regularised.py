@@ -51,7 +51,8 @@ class Regularised(Scheme):
                     ``klapper.mechanics.smooth_friction``; or "set-valued": Coulomb's law itself, (4.88)-(4.95)
     ``method``      "dop853" or, for loose tolerances, "rk45"; "radau" where strong dampers make the motion stiff
     ``tolerance``   allowed relative error of a step
-    ``absolute``    allowed error of a step [m, m/s]; None: a thousandth of ``tolerance``
+    ``absolute``    allowed error of a step [m, m/s]; None: a thousandth of ``tolerance``. Under set-valued friction
+                    patches that slide more slowly are not told from those at rest
     ``sample``      [s]: steps end at its multiples, counted from the start; None: wherever the error control ends them
     ``slip_speed``  [m/s]: under set-valued friction slower contacts count as at rest where it is decided what sticks
 
@@ -168,7 +169,7 @@ class Regularised(Scheme):
 
     @property
     def _friction(self) -> FrictionBranches:
-        return friction_branches(self.friction, self.slip_speed)
+        return friction_branches(self.friction, self.slip_speed, self.absolute_error)
 
     def spring_energies(
         self, system: System, modes: ContactModes, t: float, q: np.ndarray

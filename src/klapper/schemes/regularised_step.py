@@ -20,11 +20,12 @@ from klapper.mechanics.smooth_friction import ArctanFriction
 from klapper.mechanics.system import System
 from klapper.schemes.base import Snapshot, Step, StepFailed, kinetic_energy
 from klapper.schemes.contact_modes import PRESSING, STICKING, ContactModes
+from klapper.schemes.friction_branches import NOISE
 from klapper.schemes.mobility import Held
 from klapper.schemes.regularised_motion import RegularisedMotion
 from klapper.schemes.regularised_phase import Phase
 from klapper.schemes.smooth_step import SmoothStep, smooth_step
-from klapper.schemes.switch_search import NOISE, SwitchSearch
+from klapper.schemes.switch_search import SwitchSearch
 
 if TYPE_CHECKING:
     from klapper.schemes.regularised import Regularised

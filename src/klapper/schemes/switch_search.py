@@ -16,10 +16,10 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 from klapper.schemes.first_crossing import Crossing, first_crossing
+from klapper.schemes.friction_branches import NOISE
 from klapper.schemes.regularised_phase import Phase
 from klapper.schemes.smooth_step import SmoothStep
 
-NOISE = 200.0 * np.finfo(float).eps  # of the terms of a function: what counts as zero
 _NODES = -np.cos(np.pi * np.arange(17) / 16)  # every fourth of them is enough for a first look
 _TO_SERIES = np.linalg.inv(chebyshev.chebvander(_NODES, 16))
 _TO_SHORT_SERIES = np.linalg.inv(chebyshev.chebvander(_NODES[::4], 4))

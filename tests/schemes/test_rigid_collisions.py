@@ -163,7 +163,7 @@ class TestContactProblem:
             n = (c - d) / np.linalg.norm(c - d)
             gap = np.linalg.norm(c - d) - model.ball_radius[s] - model.ball_radius[other]
             ends = [(a, c - model.ball_radius[s] * n, 1.0), (b, d + model.ball_radius[other] * n, -1.0)]
-        e = np.eye(3)[np.argmin(np.abs(n))]
+        e = np.eye(3)[np.argmin(np.abs(n) + np.array([0.0, 0.1, 0.2]))]
         t1 = np.cross(e, n) / np.linalg.norm(np.cross(e, n))
         frame = np.array([n, t1, np.cross(n, t1)])
         columns = np.zeros((6 * len(bodies), 3))

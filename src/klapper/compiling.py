@@ -18,7 +18,7 @@ _SECONDS = 0.65e-3  # per byte of Python code: within a factor of two on machine
 
 @contextmanager
 def compilation_told(stream: TextIO | None = None) -> Iterator[None]:
-    """Within, ``stream`` is told of compilations that take long; None: standard error, if that is a terminal.
+    """Write a line to ``stream`` before a long compilation; None: standard error, if that is a terminal.
 
     >>> import sys
     >>> from klapper.compiling import compilation_told

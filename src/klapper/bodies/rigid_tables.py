@@ -1,6 +1,6 @@
 """Rigid bodies as tables for compiled code: every part of a system becomes entries of ``index`` and ``data``.
 
-What stands where is told in :mod:`klapper.bodies.kernels.slots`. A signal that several parts share is put in once.
+The layout is described in :mod:`klapper.bodies.kernels.slots`. A signal that several parts share is put in once.
 """
 
 from __future__ import annotations

@@ -320,7 +320,7 @@ def _rough_solver(rough: bool, anything: Any) -> Any:
 
 
 def _why(ended: int, contacts: int, residual: float) -> str:
-    """What is told of a step that the loop could not do."""
+    """The reason, in words, why the loop could not finish a step."""
     from klapper.counting import counted
     from klapper.schemes.form_kernels.step import (
         CONTRADICTION,

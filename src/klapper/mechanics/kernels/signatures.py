@@ -81,7 +81,7 @@ def form_function(kind: str, *, allocates: bool = True) -> Callable[[Callable[..
     not allocate arrays needs no counts of references, which cost more than short loops over them.
     """
     if kind not in FUNCTION_TYPES:
-        raise ValueError(f"kind is {kind!r}; allowed are {', '.join(FUNCTION_TYPES)}.")
+        raise ValueError(f"kind is {kind!r}; it must be one of {', '.join(FUNCTION_TYPES)}.")
 
     def mark(function: Callable[..., Any]) -> Any:
         return _compiled(function, _nrt=allocates)

@@ -31,6 +31,7 @@ class Contacts(NamedTuple):
     ``row``                  (room, 3) rows in the contact problem, −1 where there is none
     ``speed``                (room,) sliding speed [m/s]
     ``impulse``              (room, 1 + d) [N s]
+    ``given``                (room, 1 + d) b [m/s]: velocities without contact impulses, with all that laws add
     ``loaded``, ``soft``     (room,)
     ``curved``, ``earlier``  (room, 1 + d) b_N now and a step ago
     """
@@ -49,6 +50,7 @@ class Contacts(NamedTuple):
     row: np.ndarray
     speed: np.ndarray
     impulse: np.ndarray
+    given: np.ndarray
     loaded: np.ndarray
     soft: np.ndarray
     curved: np.ndarray
@@ -75,6 +77,7 @@ def new_contacts(room: int, width: int, tangential: int) -> Contacts:
         np.zeros(room),
         np.full((room, 3), -1),
         np.zeros(room),
+        np.zeros((room, d)),
         np.zeros((room, d)),
         np.zeros(room, np.bool_),
         np.zeros(room, np.bool_),

@@ -12,7 +12,7 @@ from klapper.schemes.form_kernels.inverse import Inverse, along, assemble, facto
 from klapper.schemes.form_kernels.joints import Joints, impulses, prepare, push
 from klapper.schemes.form_kernels.model import Model, Scheme
 from klapper.schemes.form_kernels.room import Room
-from klapper.schemes.form_kernels.smooth import solve_smooth
+from klapper.schemes.form_kernels.smooth import places_for_smooth, room_for_smooth, solve_smooth
 
 _ROUNDS = 8
 _TOLERANCE = 1e-12
@@ -122,7 +122,8 @@ def _corrected(
         for c in range(count):
             for e in range(c):
                 matrix[c, e] = matrix[e, c] = 0.5 * (matrix[c, e] + matrix[e, c])
-        if not math.isfinite(solve_smooth(matrix, offset, x)):
+        work, places = np.empty(room_for_smooth(count)), np.empty(places_for_smooth(count), np.int64)
+        if not math.isfinite(solve_smooth(matrix, offset, x, work, places)):
             return False
         for c in range(count):
             for i in range(n):

@@ -55,6 +55,7 @@ class Contacts(NamedTuple):
     soft: np.ndarray
     curved: np.ndarray
     earlier: np.ndarray
+    kept: np.ndarray
 
 
 contacts_by_reference = constructor(Contacts, ContactsType)
@@ -83,6 +84,7 @@ def new_contacts(room: int, width: int, tangential: int) -> Contacts:
         np.zeros(room, np.bool_),
         np.zeros((room, d)),
         np.zeros((room, d)),
+        np.zeros(room, np.int64),
     )
 
 
@@ -133,7 +135,7 @@ def near_contacts(model: Model, t: float, q: np.ndarray, contacts: Contacts) -> 
     return count
 
 
-@inner
+@bare
 def curvatures(
     model: Model, t: float, q: np.ndarray, v: np.ndarray, which: np.ndarray, out: np.ndarray
 ) -> None:
@@ -141,7 +143,14 @@ def curvatures(
     brought(model, t)
     if model.curves:
         model.call.curvature(model.index, model.data, t, q, v, which, out)
-        return
+    else:
+        _difference_curvatures(model, t, q, v, which, out)
+
+
+@inner
+def _difference_curvatures(
+    model: Model, t: float, q: np.ndarray, v: np.ndarray, which: np.ndarray, out: np.ndarray
+) -> None:
     count, d = which.size, out.shape[1]
     step = difference_step(q, v)
     columns = np.zeros((count, model.width), np.int64)
@@ -158,7 +167,7 @@ def curvatures(
     brought(model, t)
 
 
-@inner
+@bare
 def lasting(
     model: Model,
     start: float,
@@ -167,14 +176,17 @@ def lasting(
     v: np.ndarray,
     count: int,
     contacts: Contacts,
+    at: np.ndarray,
     held: np.ndarray,
     held_count: int,
     step: float,
     longest: float,
 ) -> None:
-    """Mark those of the near contacts that last, with shift and allowed penetration, by their place among them."""
-    kept = np.empty(min(count, held_count), np.int64)
-    which = np.empty(min(count, held_count), np.int64)
+    """Mark those of the near contacts that last, with shift and allowed penetration, by their place among them.
+
+    ``at`` (nq,) is room for a position.
+    """
+    kept, which, turning = contacts.kept, contacts.number, contacts.speed
     size, h = 0, 0
     for c in range(count):
         contacts.lasts[c], contacts.shift[c], contacts.allowed[c] = False, 0.0, 0.0
@@ -188,14 +200,12 @@ def lasting(
     curvatures(model, t, q, v, which[:size], contacts.curved[:size])
     back = min(longest, t - start)
     if back > 0.0:
-        at = np.empty(q.size)
         moved(model, q, v, -back, at)
         curvatures(model, t - back, at, v, which[:size], contacts.earlier[:size])
         brought(model, t)
     fastest = 0.0
     for i in range(v.size):
         fastest = max(fastest, abs(v[i]))
-    turning = np.empty(size)
     chosen = 0
     for k in range(size):
         b = abs(contacts.curved[k, 0])

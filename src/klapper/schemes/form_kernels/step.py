@@ -68,7 +68,7 @@ def step(
             contacts.lasts[c], contacts.shift[c], contacts.allowed[c] = False, 0.0, 0.0
     else:
         lasting(
-            model, scheme.start, t_contact, room.q_contact, v, count, contacts,
+            model, scheme.start, t_contact, room.q_contact, v, count, contacts, room.at,
             state.held, state.counts[0], h, longest,
         )  # fmt: skip
     count = closed(count, contacts, scheme.on_position)
@@ -221,8 +221,10 @@ def _given(model: Model, joints: Joints, room: Room, theta: float, t: float, h: 
     curvature = room.joint_one
     for i in range(p):
         curvature[i] = 0.0
-    if model.joints_turn:
-        _joint_curvature(model, joints, room, t, v, curvature)
+    if model.joints_curve:
+        model.call.joint_curvature(model.index, model.data, t, room.q_contact, v, curvature)
+    elif model.joints_turn:
+        _difference_curvature(model, room, t, v, curvature)
     jumps = False
     for i in range(p):
         before = along(joints.columns[i], joints.rows[i], v)
@@ -243,15 +245,10 @@ def _given(model: Model, joints: Joints, room: Room, theta: float, t: float, h: 
 
 
 @inner
-def _joint_curvature(
-    model: Model, joints: Joints, room: Room, t: float, v: np.ndarray, out: np.ndarray
-) -> None:
-    """b_B (p,) at the position of the contacts, by the form or by differences of the directions."""
+def _difference_curvature(model: Model, room: Room, t: float, v: np.ndarray, out: np.ndarray) -> None:
+    """b_B (p,) at the position of the contacts, by differences of the directions."""
     q = room.q_contact
-    if model.joints_curve:
-        model.call.joint_curvature(model.index, model.data, t, q, v, out)
-        return
-    p, w = joints.rows.shape
+    p, w = model.constraints, model.joint_width
     columns, rows, rates = np.zeros((p, w), np.int64), np.zeros((p, w)), np.zeros(p)
     d = difference_step(q, v)
     for side in range(2):

@@ -89,6 +89,11 @@ def form_function(kind: str, *, allocates: bool = True) -> Callable[[Callable[..
     return mark
 
 
+def uncounted(function: Callable[..., Any]) -> Any:
+    """Mark a function that others call and that neither makes nor returns arrays: it counts no references."""
+    return _compiled(function, _nrt=False)
+
+
 def inlined(function: Callable[..., Any]) -> Any:
     """Mark a small function that others call in their loops: it becomes a part of them. It allocates no arrays."""
     return _compiled(function, forceinline=True, _nrt=False)

@@ -53,6 +53,11 @@ class KeptType(_Group):
     pass
 
 
+@structref.register
+class ContactingType(_Group):
+    pass
+
+
 def constructor(described: Any, kind: Any) -> Any:
     """What compiled code calls to make the group that a named tuple describes."""
     made = type(described.__name__ + "Reference", (structref.StructRefProxy,), {})

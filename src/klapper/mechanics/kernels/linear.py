@@ -13,8 +13,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from klapper.machine_code import njit
 from klapper.mechanics.compiled_form import Tables
 from klapper.mechanics.kernels.given import coefficient
 from klapper.mechanics.kernels.signatures import form_function

@@ -138,9 +138,8 @@ def test_what_cannot_be_named_is_not_kept() -> None:
 
 def test_all_kernels_of_the_package_keep_their_code_here() -> None:
     importing = re.compile(r"from numba import .*\bnjit\b|numba\.njit\(.*cache=True")
-    others = [
-        str(file) for file in SOURCE.rglob("*.py") if importing.search(file.read_text(encoding="utf-8"))
-    ]
+    files = set(SOURCE.rglob("*.py")) - {SOURCE / "machine_code.py"}
+    others = [str(file) for file in files if importing.search(file.read_text(encoding="utf-8"))]
     assert others == []
 
 

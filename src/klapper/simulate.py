@@ -273,6 +273,10 @@ class _Loop:
             return Sampler(self.system, self.layout).tally.written()
         return self._tallied
 
+    @tallied.setter
+    def tallied(self, sums: np.ndarray) -> None:
+        self._tallied = sums
+
     def _thinning(self) -> int:
         if self.steps is None:
             return 1
@@ -301,8 +305,8 @@ class _Loop:
         self.snapshot = self.sampled = Snapshot.read(stored)
         self.findings = Findings.read(stored["findings"])
         self.saved = self.counted = int(stored["samples"])
-        self._tallied = np.asarray(stored["over_time"])
-        self.sampler.tally.read(self._tallied)
+        self.tallied = np.asarray(stored["over_time"])
+        self.sampler.tally.read(self.tallied)
         self.seconds = float(stored["seconds"])
         self.fallbacks = int(stored["fallbacks"])
         self.worst_residual = float(stored["worst_residual"])
@@ -417,7 +421,7 @@ class _Loop:
             after, steps, _, told = self._compiled(stretch, int(ends[-1]) + 1)
         assert steps is not None
         self.sampler.tally.take_samples(Samples.concatenate([self.stretches[-1][-1:], steps]))
-        self._tallied = self.sampler.tally.written()
+        self.tallied = self.sampler.tally.written()
         self._note_iterations(told, steps, ends)
         return after, steps.merged(ends), why
 
@@ -475,7 +479,7 @@ class _Loop:
                         self.iterations.take(*gathered.iterations)
                     self.sampled = self.snapshot
                     if "sampler" in vars(self):
-                        self._tallied = self.sampler.tally.written()
+                        self.tallied = self.sampler.tally.written()
                     self.saved = self.counted = self.saved + len(collected[-1])
                     gathered = _Gathered(self.layout, self.listed)
         finally:

@@ -15,7 +15,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import cached_property
@@ -25,6 +25,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from klapper.audit import audit
+from klapper.compiling import compilation_told
 from klapper.contact_states import IMPACT
 from klapper.effort import Effort
 from klapper.mechanics.compiled_form import NotCompiled
@@ -148,7 +149,7 @@ def simulate(
     ``store``      folder for the run; if it holds the beginning of the same run, that is resumed, and if it holds the
                    finished run, that is returned
     ``overwrite``  whether another run in ``store`` may be replaced
-    ``progress``   show progress; None: on a terminal, for runs that take longer than a moment
+    ``progress``   show progress, and what is compiled; None: on a terminal, for what takes longer than a moment
     ``on_interrupt``  what Ctrl-C does after it has stored what there is: "raise" :class:`SimulationInterrupted`, which
                    holds the run so far, or "return" that run (status "interrupted"), for notebooks
 
@@ -193,7 +194,7 @@ def _simulated(
     overwrite: bool,
     progress: bool | None,
 ) -> Run:
-    loop = _Loop(system, scheme, float(until), every)
+    loop = _Loop(system, scheme, float(until), every, quiet=progress is False)
     shown = progress_for(progress, system.start.time, float(until))
     if store is None:
         return loop.run(None, shown)
@@ -224,7 +225,9 @@ def require_arguments(system: Any, until: Any, scheme: Any, every: Any) -> None:
 
 
 class _Loop:
-    def __init__(self, system: System, scheme: Scheme, until: float, every: int | None) -> None:
+    def __init__(
+        self, system: System, scheme: Scheme, until: float, every: int | None, *, quiet: bool = True
+    ) -> None:
         self.system, self.scheme, self.until = system, scheme, until
         count = system.contacts.count
         self.listed = count <= MOST_LISTED_CONTACTS
@@ -240,8 +243,7 @@ class _Loop:
         self.dense = every is None and getattr(scheme, "sample", None) is None
         self.most = int(np.clip(_MEMORY / self._sample_bytes, 1000, _MOST_SAMPLES))
         self.saved = self.counted = 1  # samples, or all that may be; now and at the last sample
-        self.sampler = Sampler(system, self.layout)
-        self.tallied = self.sampler.tally.written()  # at the last sample
+        self._tallied: np.ndarray | None = None
         self.snapshot = scheme.init(system)
         self.sampled = self.snapshot  # at the last sample: what a run that is interrupted goes on from
         self.stretches: list[Samples] = [self._first_sample()]
@@ -256,7 +258,24 @@ class _Loop:
         self.work = Work()
         self.effort = Effort()
         self.compiled_steps = 0
+        self.quiet = quiet
         self.iterations = _IterationRecord()
+
+    @cached_property
+    def sampler(self) -> Sampler:
+        """Looks into steps, where the scheme or thinned samples need it."""
+        return Sampler(self.system, self.layout)
+
+    @property
+    def tallied(self) -> np.ndarray:
+        """The sums (5, n) of the statistics at the last sample."""
+        if self._tallied is None:
+            return Sampler(self.system, self.layout).tally.written()
+        return self._tallied
+
+    @tallied.setter
+    def tallied(self, sums: np.ndarray) -> None:
+        self._tallied = sums
 
     def _thinning(self) -> int:
         if self.steps is None:
@@ -408,12 +427,19 @@ class _Loop:
 
     def _compiled(self, stretch: Stretch, count: int) -> tuple[Snapshot, Samples | None, str, Any]:
         """What a compiled loop did in up to ``count`` steps, and the iterations it tells of, if any."""
-        with self.effort.timed("compiled loop"):
+        with self.effort.timed("compiled loop"), self._told():
             after, arrays, why = stretch.run(self.snapshot, count, 1, self.until)
         told = arrays.pop("iterations", None) if arrays else None
         findings: Any = arrays.pop("findings", {}) if arrays else {}
         self.findings.take(findings)
         return after, _as_samples(arrays) if arrays else None, why, told
+
+    def _told(self) -> AbstractContextManager[None]:
+        """Says what the first call of a compiled loop compiles, if that takes more than a moment."""
+        if self.quiet:
+            return nullcontext()
+        self.quiet = True  # what is compiled once is compiled
+        return compilation_told()
 
     def _note_iterations(self, told: Any, steps: Samples, ends: np.ndarray) -> None:
         """Iterations of compiled steps by the samples number ``ends`` (k,) of them."""
@@ -451,7 +477,9 @@ class _Loop:
                     )
                     if gathered.iterations is not None:
                         self.iterations.take(*gathered.iterations)
-                    self.sampled, self.tallied = self.snapshot, self.sampler.tally.written()
+                    self.sampled = self.snapshot
+                    if "sampler" in vars(self):
+                        self.tallied = self.sampler.tally.written()
                     self.saved = self.counted = self.saved + len(collected[-1])
                     gathered = _Gathered(self.layout, self.listed)
         finally:
@@ -671,9 +699,9 @@ class _Loop:
                 **({"picture": self.no_picture} if self.no_picture else {}),
             },
         }
-        if self.tallied[-1].any():
+        if self._tallied is not None and self._tallied[-1].any():
             tally = self.sampler.tally
-            tally.read(self.tallied)
+            tally.read(self._tallied)
             tally.take_extremes(np.hstack([samples.position, samples.velocity, samples.gap]))
             about["over_time"] = tally.over_time.plain()
         if judged.conservation is not None:

@@ -124,7 +124,8 @@ class FormStretch:
 
     @cached_property
     def _model(self) -> Any:
-        from klapper.mechanics.kernels.signatures import FUNCTION_TYPES, Borrowed, pointer
+        from klapper.mechanics.kernels.signatures import FUNCTION_TYPES, borrowed, pointer
+        from klapper.schemes import form_types  # noqa: F401  numba learns the type of a model
         from klapper.schemes.form_kernels.model import ALL_LOADS, GIVEN, LESS_POTENTIAL, Functions, Model
 
         form, m = self.form, self.form.contacts
@@ -136,7 +137,7 @@ class FormStretch:
         anything = known["force"]
 
         def function(kind: str) -> Any:
-            return known.get(kind, Borrowed(anything, FUNCTION_TYPES[kind]))
+            return known[kind] if kind in known else borrowed(anything, kind)
 
         rough = m > 0 and form.tangential > 0
         rank, narrow = self._narrow

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from klapper.machine_code import njit
 from klapper.mechanics.compiled_form import Tables
 from klapper.mechanics.kernels.answers import as_number, fill, fill_rows
 from klapper.mechanics.kernels.captured import readonly
@@ -53,9 +55,15 @@ def one_of(functions: tuple[Any, ...], arguments: int) -> Callable[..., Any]:
     scope: dict[str, Any] = {"__name__": __name__} | {
         f"f{k}": function for k, function in enumerate(functions)
     }
-    exec(compile(text, "<klapper>", "exec"), scope)
+    exec(_read(text), scope)
     made: Callable[..., Any] = scope["chosen"]
     return made
+
+
+@lru_cache(maxsize=256)
+def _read(text: str) -> CodeType:
+    """The code of a text; reading it takes longer than all else that is done for a form."""
+    return compile(text, "<klapper>", "exec")
 
 
 @form_function("mass", allocates=False)

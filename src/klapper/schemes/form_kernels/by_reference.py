@@ -60,6 +60,7 @@ class ContactingType(_Group):
 
 def constructor(described: Any, kind: Any) -> Any:
     """What compiled code calls to make the group that a named tuple describes."""
-    made = type(described.__name__ + "Reference", (structref.StructRefProxy,), {})
+    fields = {"_fields": described._fields}  # what machine code on disk depends on
+    made = type(described.__name__ + "Reference", (structref.StructRefProxy,), fields)
     structref.define_constructor(made, kind, described._fields)
     return made

@@ -14,12 +14,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from numba import njit
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.runtime.context import NRTContext
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering
+
+from klapper.machine_code import njit
 
 
 def _nothing(self: Any, builder: Any, kind: Any, value: Any) -> None:

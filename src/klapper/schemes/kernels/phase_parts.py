@@ -12,11 +12,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import boolean, float64, int64, njit, types
+from numba import boolean, float64, int64, types
 from numba.core import cgutils
 from numba.core.errors import NumbaExperimentalFeatureWarning
 from numba.extending import intrinsic
 
+from klapper.machine_code import njit
 from klapper.mechanics.kernels.signatures import FUNCTION_TYPES, Pointer
 
 FORM_FUNCTIONS = (

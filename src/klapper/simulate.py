@@ -56,6 +56,7 @@ MOST_LISTED_CONTACTS = 2000  # with more, only loaded contacts are logged, by nu
 _MEMORY = 4e8  # bytes of samples beyond which they are thinned out
 _AT_ONCE = 2e7  # bytes of steps that are merged to samples at once
 _MOST_SAMPLES = 200_000  # of a motion that is sampled inside its steps
+_LOOKED_INTO = 1024  # steps between cuts where a compiled loop gives samples inside its steps
 _PART_EVERY = 5.0  # seconds between parts on disk
 
 
@@ -380,10 +381,10 @@ class _Loop:
 
     def _advance(self, stretch: Stretch | None) -> None:
         """Go to the next cut."""
-        if stretch is None:
+        if stretch is None or not self._takes(stretch):
             self._general(self._cut(64))
             return
-        cut = self._cut(self._compiled_cut())
+        cut = self._cut(_LOOKED_INTO if _looks_inside(stretch) else self._compiled_cut())
         while self.snapshot.step < cut and not self._finished():
             count, before = cut - self.snapshot.step, self.snapshot.step
             run = self._stretched if self.every == 1 else self._merged
@@ -392,11 +393,26 @@ class _Loop:
                 self._take(samples)
                 self.compiled_steps += after.step - before
                 self.snapshot = self.sampled = after
+                if _looks_inside(stretch):
+                    self.tallied = self.sampler.tally.written()
+                    self.saved = self.counted = self.saved + len(samples)
             if why:
                 step = self.snapshot.step
                 self._general(min(step - step % self.every + self.every, cut))
                 self.fallbacks += self.snapshot.step - step
                 self.fallback = self.fallback or why
+
+    def _compiles(self, stretch: Stretch) -> bool:
+        """Whether steps were, or would have been, compiled."""
+        return self.compiled_steps > 0 or not _looks_inside(stretch)
+
+    def _takes(self, stretch: Any) -> bool:
+        """Whether the compiled loop does the next steps: one that looks inside them begins after some steps only, since
+        it takes long to compile, and gives a sample for each."""
+        if not _looks_inside(stretch):
+            return True
+        crowded = self.dense and self.saved >= self.most
+        return bool(self.snapshot.step >= stretch.begins_after and self.every == 1 and not crowded)
 
     def _stretched(self, stretch: Stretch, count: int) -> tuple[Snapshot, Samples | None, str]:
         """Up to ``count`` compiled steps, each with its sample."""
@@ -428,7 +444,13 @@ class _Loop:
     def _compiled(self, stretch: Stretch, count: int) -> tuple[Snapshot, Samples | None, str, Any]:
         """What a compiled loop did in up to ``count`` steps, and the iterations it tells of, if any."""
         with self.effort.timed("compiled loop"), self._told():
-            after, arrays, why = stretch.run(self.snapshot, count, 1, self.until)
+            looks: dict[str, Any] = {}
+            if _looks_inside(stretch):
+                looks = {
+                    "tally": self.sampler.tally,
+                    "allowed": self.most - self.saved if self.dense else None,
+                }
+            after, arrays, why = stretch.run(self.snapshot, count, 1, self.until, **looks)
         told = arrays.pop("iterations", None) if arrays else None
         findings: Any = arrays.pop("findings", {}) if arrays else {}
         self.findings.take(findings)
@@ -686,7 +708,7 @@ class _Loop:
             "status": status,
             "message": message,
             "audit": {
-                "path": "general" if stretch is None else "compiled",
+                "path": "compiled" if stretch is not None and self._compiles(stretch) else "general",
                 **({"not compiled": self.not_compiled} if self.not_compiled else {}),
                 "contact residual": self.worst_residual,
                 **(
@@ -711,6 +733,11 @@ class _Loop:
         if told is not None:
             about["iterations"] = told.plain()
         return run.told(about)
+
+
+def _looks_inside(stretch: Stretch) -> bool:
+    """Whether a compiled loop gives samples and statistics of the motion inside its steps."""
+    return getattr(stretch, "looks_inside", False)
 
 
 class _Inner(NamedTuple):

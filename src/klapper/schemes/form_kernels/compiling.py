@@ -3,6 +3,8 @@
 ``outer``  called from Python
 ``inner``  allocates arrays
 ``bare``   works on arrays that it is given, and returns numbers at most: it counts no references
+``part``   allocates arrays, and is called by its address
+``apart``  as ``bare``, and is called by its address
 
 Taking an array out of a group counts a reference, an atomic operation each time, which was half the time of a step.
 Whoever calls a bare function holds the arrays. A bare function that allocated would never free.
@@ -72,3 +74,5 @@ bare: Any = _made(
     no_cfunc_wrapper=True,
     pipeline_class=_Uncounted,
 )
+apart: Any = _made(cache=True, error_model="numpy", no_cpython_wrapper=True, pipeline_class=_Uncounted)
+part: Any = _made(cache=True, error_model="numpy", no_cpython_wrapper=True)

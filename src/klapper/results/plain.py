@@ -12,17 +12,24 @@ def plain(value: Any, where: str) -> Any:
     """``value`` in the types of JSON; numbers that are not finite are the texts "inf", "-inf" and "nan"."""
     if hasattr(value, "tolist"):
         value = value.tolist()
-    if value is None or isinstance(value, bool | int | str):
+    if value is None or isinstance(value, bool | int):
         return value
+    if isinstance(value, str):
+        return writable(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, Mapping):
-        return {str(key): plain(entry, f"{where}[{key!r}]") for key, entry in value.items()}
+        return {writable(str(key)): plain(entry, f"{where}[{key!r}]") for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [plain(entry, f"{where}[{index}]") for index, entry in enumerate(value)]
     if isinstance(value, Path):
-        return str(value)
+        return writable(str(value))
     raise ResultsError(
         f"{where} is a {type(value).__name__}, which cannot be stored: give numbers, texts, lists, dictionaries or "
         "arrays."
     )
+
+
+def writable(text: str) -> str:
+    """The text without signs that no file can hold: halves of surrogate pairs, as in names of files that are no text."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

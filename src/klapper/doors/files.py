@@ -1,0 +1,39 @@
+"""The bytes of a regular file, up to a limit: no pipe is waited for, no device is read without end."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from klapper.doors.errors import Unreadable
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """A regular file for reading; :class:`OSError` if there is none, :class:`Unreadable` if it is something else."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(handle, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            raise Unreadable("it is no regular file")
+        yield stream
+
+
+def content_of(path: Path, most: int) -> bytes:
+    """The whole content of a file of at most ``most`` bytes."""
+    with opened(path) as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise Unreadable(f"it is larger than {told_size(most)}")
+    return content
+
+
+def told_size(size: int) -> str:
+    """A number of bytes in words: 3 MB."""
+    for power, unit in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+        if size >= power:
+            return f"{size / power:.3g} {unit}"
+    return f"{size} bytes"

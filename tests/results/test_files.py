@@ -137,7 +137,9 @@ def test_random_generators_can_be_stored(tmp_path: Path) -> None:
     generator = np.random.default_rng(3)
     state = generator.bit_generator.state["state"]
     write_part(tmp_path / "part.h5", {}, bouncing_ball(count=3).samples, state)
-    assert read_part(tmp_path / "part.h5", bouncing_ball(count=3).layout)[2] == state  # two whole numbers of 128 bits
+    assert (
+        read_part(tmp_path / "part.h5", bouncing_ball(count=3).layout)[2] == state
+    )  # two whole numbers of 128 bits
 
 
 def test_the_file_is_ordinary_hdf5_with_units(tmp_path: Path) -> None:

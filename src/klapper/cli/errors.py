@@ -19,6 +19,11 @@ from klapper.scenario.errors import ScenarioError
 CHECK_FAILED, WRONG_REQUEST, UNEXPECTED, INTERRUPTED = 1, 2, 3, 130
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
+Large = Annotated[
+    bool,
+    typer.Option("--large", help="Read a small file that unpacks to very much: a motion at rest, or a trap."),
+]
+
 
 class WrongRequest(ValueError):
     """What was asked for cannot be done, for a reason the user can change."""

@@ -79,14 +79,14 @@ class Dataset:
                 array[inside] = whole[tuple(slice(0, part.stop - part.start) for part in inside)]
         elif array.size:
             (piece,) = self._pieces
-            array = np.frombuffer(piece.data or self._file.bytes(piece.address, piece.size), self.dtype)
+            array = np.frombuffer(piece.data or self._file.at(piece.address, piece.size), self.dtype)
             array = array.reshape(self.shape).copy()
         return array.astype(self.dtype.newbyteorder("="), copy=False)
 
     def _unpacked(self, piece: _Piece) -> np.ndarray:
         """The elements of a chunk."""
         size = math.prod(self._chunk) * self.dtype.itemsize
-        content = self._file.bytes(piece.address, piece.size)
+        content = self._file.at(piece.address, piece.size)
         if _DEFLATE in self._filters:
             packed = zlib.decompressobj()
             try:
@@ -172,7 +172,7 @@ class Hdf5:
         self._stream, self._base = stream, base
         self.allowed = math.inf  # bytes of arrays that may still be read
         self.length = os.fstat(stream.fileno()).st_size - base
-        block = _Bytes(self.bytes(0, 48))
+        block = _Bytes(self.at(0, 48))
         version = block.take(8) == _SIGNATURE and block.whole(1)
         sizes = block.whole(1), block.whole(1)
         block.whole(1)
@@ -181,7 +181,7 @@ class Hdf5:
             raise Unreadable("it is no HDF5 file of the version that klapper writes")
         self.root = Group(self, self.messages(root), 0)
 
-    def bytes(self, address: int, size: int) -> bytes:
+    def at(self, address: int, size: int) -> bytes:
         """Bytes of the file; :class:`Unreadable` if it has none there."""
         if address < 0 or size < 0 or address + size > self.length:
             raise Unreadable("it points to a place outside of itself")
@@ -193,7 +193,7 @@ class Hdf5:
 
     def messages(self, address: int) -> list[tuple[int, bytes]]:
         """Kind and content of the messages of an object header."""
-        head = _Bytes(self.bytes(address, min(40, max(self.length - address, 0))))
+        head = _Bytes(self.at(address, min(40, max(self.length - address, 0))))
         if head.take(4) != b"OHDR" or head.whole(1) != 2:
             raise Unreadable("an object has no header of the version that klapper writes")
         flags = head.whole(1)
@@ -203,7 +203,7 @@ class Hdf5:
         waiting = [(address + head.position, size)]
         while waiting:
             place, length = waiting.pop(0)
-            part = _Bytes(self.bytes(place, length))
+            part = _Bytes(self.at(place, length))
             while part.left >= 4 + 2 * (flags >> 2 & 1):
                 kind, size, marks = part.whole(1), part.whole(2), part.whole(1)
                 part.take(2 * (flags >> 2 & 1))
@@ -211,7 +211,7 @@ class Hdf5:
                 if kind == _CONTINUATION:
                     where = _Bytes(content)
                     place, length = where.whole(8), where.whole(8)
-                    if self.bytes(place, 4) != b"OCHK" or length < 8:
+                    if self.at(place, 4) != b"OCHK" or length < 8:
                         raise Unreadable("an object header is damaged")
                     waiting.append((place + 4, length - 8))
                 else:
@@ -273,7 +273,7 @@ def _link(content: bytes) -> tuple[str, int, int]:
 def _in_heap(file: Hdf5, heap: int, tree: int) -> list[bytes]:
     """The links of a group that has many: the B-tree says where in the heap each of them is."""
     find = _Heap(file, heap)
-    head = _Bytes(file.bytes(tree, 38))
+    head = _Bytes(file.at(tree, 38))
     if head.take(4) != b"BTHD" or head.whole(1) != 0 or head.whole(1) != 5:
         raise Unreadable("the index of a group is damaged")
     node, record, depth = head.whole(4), head.whole(2), head.whole(2)
@@ -291,7 +291,7 @@ def _in_heap(file: Hdf5, heap: int, tree: int) -> list[bytes]:
         address, count, depth = waiting.pop()
         if len(found) + count > total:
             raise Unreadable("the index of a group is damaged")
-        part = _Bytes(file.bytes(address, node))
+        part = _Bytes(file.at(address, node))
         if part.take(4) != (b"BTIN" if depth else b"BTLF") or part.take(2) != b"\0\x05":
             raise Unreadable("the index of a group is damaged")
         for _ in range(count):
@@ -312,7 +312,7 @@ class _Heap:
 
     def __init__(self, file: Hdf5, address: int) -> None:
         self._file = file
-        head = _Bytes(file.bytes(address, 142))
+        head = _Bytes(file.at(address, 142))
         if head.take(4) != b"FRHP" or head.whole(1) != 0:
             raise Unreadable("the heap of a group is damaged")
         self.id_length = head.whole(2)
@@ -338,7 +338,7 @@ class _Heap:
         block, before, length = self._block(offset)
         if offset - before + size > length:
             raise Unreadable("the heap of a group is damaged")
-        return self._file.bytes(block + offset - before, size)
+        return self._file.at(block + offset - before, size)
 
     def _block(self, offset: int) -> tuple[int, int, int]:
         """Address, offset and size of the block that holds an offset."""
@@ -352,9 +352,9 @@ class _Heap:
             if offset < before + self._width * size:
                 column = (offset - before) // size
                 place = 13 + self._offset + 8 * (row * self._width + column)
-                if self._file.bytes(self._root, 4) != b"FHIB":
+                if self._file.at(self._root, 4) != b"FHIB":
                     break
-                address = int.from_bytes(self._file.bytes(self._root + place, 8), "little")
+                address = int.from_bytes(self._file.at(self._root + place, 8), "little")
                 return address, before + column * size, size
             before += self._width * size
         raise Unreadable("the heap of a group is damaged")
@@ -467,13 +467,13 @@ def _chunks(
 
 def _fixed_array(file: Hdf5, address: int, number: int, whole: int, filtered: bool) -> Iterator[_Piece]:
     """The chunks that a fixed array lists, in pages if they are many."""
-    head = _Bytes(file.bytes(address, 28))
+    head = _Bytes(file.at(address, 28))
     if head.take(4) != b"FAHD" or head.whole(1) != 0 or head.whole(1) != filtered:
         raise Unreadable("the list of its chunks is damaged")
     entry, bits, listed, block = head.whole(1), head.whole(1), head.whole(8), head.whole(8)
     if listed != number or not (8 < entry - 4 * filtered <= 16 if filtered else entry == 8) or bits > 20:
         raise Unreadable("the list of its chunks is damaged")
-    if file.bytes(block, 4) != b"FADB":
+    if file.at(block, 4) != b"FADB":
         raise Unreadable("the list of its chunks is damaged")
     position, page = block + 14, 1 << bits
     paged = number > page
@@ -482,7 +482,7 @@ def _fixed_array(file: Hdf5, address: int, number: int, whole: int, filtered: bo
         position += -(-pages // 8) + 4
     for start in range(0, number, page if paged else number):
         length = min(page if paged else number, number - start)
-        part = _Bytes(file.bytes(position, length * entry))
+        part = _Bytes(file.at(position, length * entry))
         position += length * entry + 4
         for _ in range(length):
             place = part.whole(8)

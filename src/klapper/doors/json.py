@@ -31,7 +31,7 @@ def parse_json(content: bytes, *, most: int = LARGEST) -> Any:
         if _LONE.search(content):
             json.dumps(found, ensure_ascii=False).encode()
     except UnicodeError:
-        raise Unreadable("it is no text in UTF-8") from None
+        raise Unreadable("it holds a sign that cannot be written in UTF-8") from None
     except (ValueError, RecursionError) as error:
         if isinstance(error, Unreadable):
             raise

@@ -70,6 +70,8 @@ def read(path: Path) -> Record:
         content = parse_json(content_of(file, LARGEST))
     except FileNotFoundError:
         raise DamagedRecord(f"{file} does not exist.") from None
+    except OSError as error:
+        raise DamagedRecord(f"{file} cannot be read: {error.strerror or error}.") from None
     except Unreadable as error:
         raise DamagedRecord(f"{file} is no result of a run: {error}.") from error
     if not isinstance(content, dict):

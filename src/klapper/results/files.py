@@ -167,7 +167,7 @@ def _text(group: Group, name: str) -> Any:
     stored = group.dataset(name)
     if stored.shape or stored.dtype.kind != "S":
         raise TypeError(f"'{name}' is no text")
-    return parse_json(stored.read()[()], most=stored.size)
+    return parse_json(bytes(stored.read()[()]), most=stored.size)
 
 
 def _sorted_out(snapshot: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[np.ndarray]]:

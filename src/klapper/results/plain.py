@@ -31,5 +31,5 @@ def plain(value: Any, where: str) -> Any:
 
 
 def writable(text: str) -> str:
-    """The text without signs that no file can hold: halves of surrogate pairs, as in names of files that are no text."""
+    """The text without signs that no file can hold: halves of surrogate pairs, as in some names of files."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -298,7 +298,7 @@ def _unfinished(folder: Path, header: Mapping[str, Any], *, large: bool) -> tupl
     stretches, count = [Samples.empty(layout)], 0
     snapshot: dict[str, Any] = {}
     files = _parts(folder)
-    allowed = math.inf if large else float(max(FREE, EXPANSION * sum(file.stat().st_size for file in files)))
+    allowed = math.inf if large else float(max(FREE, EXPANSION * sum(map(_size, files))))
     for number, file in enumerate(files, 1):
         try:
             origin, samples, state, taken = read_part(file, layout, allowed=allowed)
@@ -316,6 +316,13 @@ def _unfinished(folder: Path, header: Mapping[str, Any], *, large: bool) -> tupl
         allowed -= taken
         snapshot, count = state, count + len(samples)
     return Resumed(layout, _joined(stretches), snapshot, message), len(files)
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
 
 
 def _joined(stretches: list[Samples]) -> Samples:

@@ -13,6 +13,7 @@ Of a symmetric matrix one triangle is enough. An error names the file and the li
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,9 @@ from klapper.mechanics import InvalidModel
 Dof = tuple[int, int]  # node, direction 1 … 6
 
 FIXED_BY_ABAQUS = 1e35  # Abaqus marks supported coordinates by 1e36 on the diagonal of the stiffness
+_EMPTY = 10  # rows per entry at most: supports and internal nodes leave few rows empty
+_LARGEST_RATIO = 1032  # of gzip
+_LARGEST_WHOLE = 2**31  # numbers of rows and nodes
 _COMMENTS = ("*", "#", "%")
 
 
@@ -45,11 +49,29 @@ def read_matrix(path: Any, kind: str = "stiffness") -> MatrixFile:
         return MatrixFile(_symmetric(_numpy(file, kind), file))
     if _first_line(file).lower().startswith("%%matrixmarket"):
         try:
+            rows, columns, entries, layout, _, _ = scipy.io.mminfo(file)
+            stored = file.stat().st_size * (_LARGEST_RATIO if file.suffix == ".gz" else 1)
+            if (rows * columns if layout == "array" else entries) > stored:
+                raise InvalidModel(
+                    f"{file.name} declares more entries than it has room for; it was cut or made so."
+                )
+            _require_size(max(rows, columns), rows * columns if layout == "array" else entries, file)
             return MatrixFile(_symmetric(sparse.csr_array(scipy.io.mmread(file, spmatrix=False)), file))
-        except (ValueError, OverflowError) as error:
+        except InvalidModel:
+            raise
+        except (ValueError, OverflowError, OSError, EOFError, zlib.error, MemoryError) as error:
             raise InvalidModel(f"{file.name} is not a valid Matrix Market file: {error}.") from None
     table, lines = read_table(file, (3, 5))
     return _labelled(table, lines, file) if table.shape[1] == 5 else _numbered(table, lines, file)
+
+
+def _require_size(n: int, entries: int, file: Path) -> None:
+    """Refuse a matrix (n, n) of which nearly all rows are empty: its size costs memory, and it is of no structure."""
+    if n > _EMPTY * entries + 1000:
+        raise InvalidModel(
+            f"{file.name} has {entries} entries, but rows up to number {n}; at least one row in {_EMPTY} must have an "
+            "entry: renumber them."
+        )
 
 
 def read_dofs(path: Any) -> tuple[Dof, ...]:
@@ -134,6 +156,7 @@ def _table_line_by_line(file: Path, columns: tuple[int, ...]) -> tuple[np.ndarra
 def _numbered(table: np.ndarray, lines: np.ndarray, file: Path) -> MatrixFile:
     numbers = _whole(table[:, :2], lines, file, "a row or column number from 1 on", least=1)
     n = int(numbers.max())
+    _require_size(n, len(numbers), file)
     return MatrixFile(_from_entries(numbers[:, 0] - 1, numbers[:, 1] - 1, table[:, 2], n, file))
 
 
@@ -184,16 +207,35 @@ def _numpy(file: Path, kind: str) -> Any:
         with np.load(file, allow_pickle=False) as archive:
             names = list(archive.files)
             if "format" in names and "shape" in names:
-                return sparse.csr_array(sparse.load_npz(file))
+                stored = sparse.load_npz(file)
+                _require_size(max(stored.shape), stored.data.size, file)
+                return sparse.csr_array(stored)
             if kind not in names and len(names) != 1:
                 raise InvalidModel(f"{file.name} holds {', '.join(names)}, but no array '{kind}'.")
             return sparse.csr_array(archive[kind if kind in names else names[0]])
-    except (ValueError, TypeError, OSError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except InvalidModel:
+        raise
+    except (
+        ValueError,
+        TypeError,
+        OSError,
+        KeyError,
+        EOFError,
+        AttributeError,
+        SyntaxError,
+        NotImplementedError,
+        RuntimeError,
+        OverflowError,
+        IndexError,
+        MemoryError,
+        zlib.error,
+        zipfile.BadZipFile,
+    ) as error:
         raise InvalidModel(f"{file.name} cannot be read as a matrix of numpy or scipy: {error}.") from None
 
 
 def _whole(values: np.ndarray, lines: np.ndarray, file: Path, what: str, least: int = -(2**62)) -> np.ndarray:
-    wrong = (values != np.round(values)) | (values < least)
+    wrong = (values != np.round(values)) | (values < least) | (np.abs(values) > _LARGEST_WHOLE)
     if wrong.any():
         k, j = np.argwhere(wrong)[0]
         raise InvalidModel(f"{_line(lines, k, file)}: {values[k, j]:g} is not {what}.")

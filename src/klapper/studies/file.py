@@ -31,13 +31,15 @@ With ``[sample]`` (``kind = "sobol"`` or ``"latin-hypercube"``, ``count``, ``see
 
 from __future__ import annotations
 
-import tomllib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from klapper.doors import Unreadable
+from klapper.doors.toml import read_toml
 from klapper.studies.design import Design, grid, latin_hypercube, listed, sobol
 from klapper.studies.errors import StudyError
 from klapper.studies.maps import map_named
@@ -70,6 +72,7 @@ _FIGURES = {
     "boundaries": ("x", "y"),
 }
 _OPTIONAL = {"log", "by", "at", "names"}
+MOST_VALUES = 2_000_000  # with their keys about 300 MB
 _SAMPLES = {"sobol": sobol, "latin-hypercube": latin_hypercube}
 
 
@@ -108,12 +111,15 @@ class FigureWish:
 def read_study(path: Path) -> tuple[Study, list[FigureWish]]:
     """The study and the figures described in a file; its store and its scenario are relative to the file."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = read_toml(path)
     except FileNotFoundError:
         raise StudyError(f"{path} does not exist.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise StudyError(f"{path} is no TOML: {error}.") from error
+    except OSError as error:
+        raise StudyError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except Unreadable as error:
+        raise StudyError(f"{path} cannot be read: {error}.") from error
     _require_keys(content, _KNOWN, ("outputs", "over"), "the study")
+    _require_countable(content)
     over, outputs = _design(content), _names(content, "outputs")
     target, options = _target(content, path.parent)
     if "units" in options:
@@ -183,6 +189,27 @@ def _design(content: Mapping[str, Any]) -> Design | Mapping[str, Sequence[Any]]:
     return _SAMPLES[kind](ranges, count, seed=_typed(sample, "seed", int, "a whole number", 0))
 
 
+def _require_countable(content: Mapping[str, Any]) -> None:
+    """Refuse more points than a file may ask for, before any of them is made."""
+    over = _flat(_typed(content, "over", dict, "a table of parameters"))
+    sample = content.get("sample")
+    sizes = [
+        given["count"] if isinstance(given, dict) else len(given)
+        for given in over.values()
+        if isinstance(given, list) or (isinstance(given, dict) and isinstance(given.get("count"), int))
+    ]
+    points = math.prod(sizes) if not isinstance(sample, dict) else sample.get("count", max(sizes, default=0))
+    replicates = content.get("replicates", 1)
+    if not isinstance(points, int) or not isinstance(replicates, int):
+        return  # which is told where they are read
+    values = points * max(replicates, 1) * max(len(over), 1)
+    if values > MOST_VALUES:
+        raise StudyError(
+            f"the study has {values:.2g} values (points times parameters), and a file may ask for {MOST_VALUES:.0g}: "
+            "give fewer, or describe it in Python."
+        )
+
+
 def _axis(name: str, given: Any) -> Sequence[Any]:
     if isinstance(given, list):
         return given
@@ -201,6 +228,8 @@ def _range(name: str, given: Any) -> tuple[float, float]:
     ends = [given[key] for key in ("from", "to")]
     if any(isinstance(end, bool) or not isinstance(end, int | float) for end in ends):
         raise StudyError(f"over.{name} is from {ends[0]!r} to {ends[1]!r}: give two numbers.")
+    if not all(math.isfinite(end) for end in ends):
+        raise StudyError(f"over.{name} is from {ends[0]!r} to {ends[1]!r}: give finite numbers.")
     return float(ends[0]), float(ends[1])
 
 

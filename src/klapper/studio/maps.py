@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import sqlite3
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from klapper.doors import Unreadable
+from klapper.doors.toml import read_toml
 from klapper.studies import Study, StudyError
 from klapper.studies.store import FILE, content_of, described, open_reader
 from klapper.studio.errors import StudioError
@@ -45,6 +46,8 @@ def study_of(root: Root, name: str) -> tuple[Study, list[FigureWish]]:
     from klapper.studies.file import read_study
 
     path = root.existing(name)
+    if kind_of(root, name) != "study":
+        raise StudioError(f"'{name}' is no study.", 404)
     _require_inside(root, path, name)
     try:
         study, wishes = read_study(path)
@@ -62,12 +65,16 @@ def study_of(root: Root, name: str) -> tuple[Study, list[FigureWish]]:
 def _require_inside(root: Root, path: Path, name: str) -> None:
     """Refuse before anything is read that a file names outside of the folder."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        content = read_toml(path)
+    except (OSError, Unreadable):
         return  # who reads the study tells what is wrong with it
     for key in ("store", "scenario"):
         given = content.get(key)
-        if isinstance(given, str) and not (path.parent / given).resolve().is_relative_to(root.path):
+        try:
+            inside = not isinstance(given, str) or (path.parent / given).resolve().is_relative_to(root.path)
+        except (OSError, ValueError, RuntimeError):
+            inside = False
+        if not inside:
             raise StudioError(f"The {key} of '{name}' lies outside of the folder that is shown.", 403)
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from tools.fuzz_files import damage
 from tools.fuzz_files.damage import sealed
 
 OUTSIDE = "outside"
@@ -211,6 +212,18 @@ def _many_entries(case: Path, chance: random.Random) -> None:
     _container(case, change, "part-000001.h5")
 
 
+def _about(case: Path, chance: random.Random) -> None:
+    """Texts of a run with another value somewhere."""
+
+    def change(stored: Any) -> None:
+        name = chance.choice(["about", "about", "layout"])
+        content = damage._changed(json.loads(stored[name][()]), chance)
+        del stored[name]
+        stored[name] = np.bytes_(json.dumps(content).encode() or b" ")
+
+    _container(case, change)
+
+
 def _names(case: Path, chance: random.Random) -> None:
     """Very many names in the layout, the last of them twice."""
 
@@ -310,7 +323,8 @@ def _named(case: Path, chance: random.Random) -> None:
         ["1e200", "1e-200", "1e60", "-1e59", "1e-59", "9e18", "inf", "nan", "1e300", "4e307"]
     )
     mesh = f'{{ kind = "file", file = "{outside}" }}'
-    cells = f'{{ kind = "block", sides = [{number}, 1.0], cells = [{chance.choice(["10000, 10000", "4, 2", "9, 9"])}] }}'
+    sizes = chance.choice(["10000, 10000", "4, 2", "9, 9"])
+    cells = f'{{ kind = "block", sides = [{number}, 1.0], cells = [{sizes}] }}'
     linear = (
         f'model = {{ kind = "linear", mass = [1.0, {chance.choice(["1.0", number])}], stiffness = "@" }}\n'
         f'scheme = {{ kind = "{chance.choice(["exact", "event-driven"])}" }}\nrun = {{ until = {number} }}\n'
@@ -342,7 +356,7 @@ def _program(case: Path, chance: random.Random) -> None:
         [f"UPDATE about SET value = '{'x' * 1000}'"],
         ["UPDATE columns SET stored_as = 'x\" FROM points; --' WHERE number = 1"],
         ["UPDATE columns SET name = number"],
-        ["UPDATE points SET error = zeroblob(9000000)"],
+        ["UPDATE points SET error = zeroblob(300000)"],
         [f"UPDATE points SET \"list\" = '{'[' * 5000}'"],
         ["UPDATE points SET value = 'text', word = x'ff00', status = 5"],
         ["DELETE FROM about"],

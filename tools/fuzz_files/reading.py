@@ -59,10 +59,9 @@ def _result(case: Path, chance: random.Random) -> None:
 
     record = read(case)
     record.as_json().encode()
-    with io.StringIO() as told:
-        from rich.console import Console
-
-        terminal.show(record, About(), Console(file=told, width=100))
+    console = terminal.console()
+    console.file = io.StringIO()
+    terminal.show(record, About(), console)
 
 
 def _store(case: Path, chance: random.Random) -> None:

@@ -314,6 +314,10 @@ def study(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Write figures and report.html here.")
     ] = None,
+    allow: Annotated[
+        list[Path] | None,
+        typer.Option("--allow", metavar="DIR", help="Another folder for the scenario and the store."),
+    ] = None,
     debug: Debug = False,
 ) -> None:
     """Compute what is missing of a study; exit status 1 if a point failed."""
@@ -324,7 +328,7 @@ def study(
 
         require_writable(out, None)
         try:
-            described, wishes = read_study(path)
+            described, wishes = read_study(path, allow=allow or [])
             described.run(workers=workers, cluster=cluster, retry_failed=retry_failed)
             page = write_report(described, wishes, out) if out else None
         except StudyError as error:

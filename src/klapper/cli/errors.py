@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from klapper.doors.text import printable
 from klapper.gallery import UnknownExample
 from klapper.gallery.parameter import ParameterError
 from klapper.report.record import DamagedRecord
@@ -45,9 +46,9 @@ def one_sentence(debug: bool) -> Iterator[None]:
 
 
 def _told(error: Exception) -> tuple[str, int]:
-    text = " ".join(str(error).split())
+    text = printable(" ".join(str(error).split()))
     if isinstance(error, UnknownExample | ParameterError | DamagedRecord | ScenarioError | WrongRequest):
         return text, WRONG_REQUEST
     if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}.", WRONG_REQUEST
+        return printable(f"{error.filename}: {error.strerror}."), WRONG_REQUEST
     return f"{type(error).__name__}: {text.removesuffix('.')} (--debug shows the traceback).", UNEXPECTED

@@ -42,3 +42,16 @@ def told_size(size: int) -> str:
         if size >= power:
             return f"{size / power:.3g} {unit}"
     return f"{size} bytes"
+
+
+def target_of(path: Path) -> Path:
+    """The file that is written under a name: a link is followed within its own folder, and otherwise replaced.
+
+    In a folder that somebody sent a link may lead to any file of the reader.
+    """
+    here = path.absolute()
+    try:
+        found = path.resolve()
+    except (OSError, RuntimeError):
+        return here
+    return found if found.parent == here.parent.resolve() else here

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from klapper.doors import Unreadable
-from klapper.doors.files import opened, told_size
+from klapper.doors.files import opened, target_of, told_size
 from klapper.doors.hdf5 import Hdf5, TooLarge, open_hdf5
 from klapper.results.errors import CannotRead, ResultsError
 
@@ -76,8 +76,11 @@ def _image(fill: Callable[[h5py.File, bool], None], *, packed: bool) -> tuple[io
 
 
 def write_whole(path: Path, content: bytes | memoryview) -> None:
-    """Write ``content`` under another name and rename it when it is safely on the disk."""
-    target = path.resolve()
+    """Write ``content`` under another name and rename it when it is safely on the disk.
+
+    A link of this name is not followed out of its folder.
+    """
+    target = target_of(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}{TEMPORARY}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -205,10 +205,26 @@ def told(folder: Path) -> Iterator[None]:
         yield
     except Unreadable as error:
         reason = " ".join(str(error).split())
-        raise StudyError(f"{folder / FILE} is no store of a study ({reason}): give another folder.") from error
+        raise StudyError(
+            f"{folder / FILE} is no store of a study ({reason}): give another folder."
+        ) from error
     except (sqlite3.Error, OSError) as error:
         reason = " ".join(str(error).split()).removesuffix(".")
         raise StudyError(f"{folder / FILE} cannot be used: {reason}.") from error
+
+
+@contextmanager
+def sound(folder: Path) -> Iterator[None]:
+    """Whatever cannot be read of a damaged store is told in one sentence."""
+    try:
+        with told(folder):
+            yield
+    except (StudyError, ResultsError):
+        raise
+    except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
+        # SQLite hands out what the bytes say: numbers for texts, texts that are none
+        reason = " ".join(str(error).split()).removesuffix(".")
+        raise StudyError(f"{folder / FILE} is damaged ({type(error).__name__}: {reason}).") from error
 
 
 def open_reader(folder: Path) -> sqlite3.Connection:

@@ -19,9 +19,10 @@ from klapper.results import ResultsError
 from klapper.results.tables import number
 from klapper.scenario import ScenarioError, read_scenario
 from klapper.studies import StudyError
+from klapper.studies.store import sound
 from klapper.studio.errors import StudioError
 from klapper.studio.listing import Kind, kind_of
-from klapper.studio.maps import older_points, sound, store_facts, study_of
+from klapper.studio.maps import older_points, store_facts, study_of
 from klapper.studio.opened import Opened, opened
 from klapper.studio.place import Root
 

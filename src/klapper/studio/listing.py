@@ -91,7 +91,7 @@ def _entries(root: Root, folder: Path, names: list[str]) -> Iterator[Entry]:
     copied = "scenario.toml" if held & {RUN, HEADER, "result.json", "run.log"} else ""
     for each in names:
         file = folder / each
-        if each.startswith(".") or each == copied or not file.resolve().is_relative_to(root.path):
+        if each.startswith(".") or each == copied or not root.holds(file):
             continue
         if each.endswith(".toml"):
             kind = _kind_of_toml(file)

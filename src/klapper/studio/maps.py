@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from klapper.doors import Unreadable
 from klapper.doors.toml import read_toml
 from klapper.studies import Study, StudyError
-from klapper.studies.store import FILE, content_of, described, open_reader
+from klapper.studies.store import FILE, content_of, described, open_reader, sound
 from klapper.studio.errors import StudioError
 from klapper.studio.listing import kind_of
 from klapper.studio.place import Root
@@ -50,7 +50,7 @@ def study_of(root: Root, name: str) -> tuple[Study, list[FigureWish]]:
         raise StudioError(f"'{name}' is no study.", 404)
     _require_inside(root, path, name)
     try:
-        study, wishes = read_study(path)
+        study, wishes = read_study(path, allow=[root.path])
     except (
         LookupError,
         ValueError,
@@ -70,11 +70,7 @@ def _require_inside(root: Root, path: Path, name: str) -> None:
         return  # who reads the study tells what is wrong with it
     for key in ("store", "scenario"):
         given = content.get(key)
-        try:
-            inside = not isinstance(given, str) or (path.parent / given).resolve().is_relative_to(root.path)
-        except (OSError, ValueError, RuntimeError):
-            inside = False
-        if not inside:
+        if isinstance(given, str) and not root.holds(path.parent / given):
             raise StudioError(f"The {key} of '{name}' lies outside of the folder that is shown.", 403)
 
 
@@ -84,18 +80,6 @@ def store_facts(root: Root, name: str) -> StoreFacts:
         target = content_of(base, folder).target
         counts = dict(base.execute("SELECT status, COUNT(*) FROM points GROUP BY status"))
     return StoreFacts(target, int(counts.get("done", 0)), int(counts.get("failed", 0)))
-
-
-@contextmanager
-def sound(folder: Path) -> Iterator[None]:
-    """Whatever cannot be read of a damaged store is told in one sentence."""
-    try:
-        yield
-    except (StudyError, StudioError):
-        raise
-    except Exception as error:  # SQLite hands out what the bytes say: numbers for texts, texts that are none
-        reason = " ".join(str(error).split()).removesuffix(".")
-        raise StudyError(f"{folder / FILE} is damaged ({type(error).__name__}: {reason}).") from error
 
 
 @contextmanager

@@ -88,8 +88,6 @@ def _all(folder: Path, kind: str, seed: int, first: int, count: int) -> dict[str
 
 def _work(folder: Path, kinds: list[str], seed: int, first: int, count: int) -> int:
     """Cases in this process, one line of JSON each."""
-    import resource
-
     warnings.simplefilter("ignore")
     (kind,) = kinds
     samples = sorted((folder / "samples" / kind).iterdir())
@@ -106,10 +104,7 @@ def _work(folder: Path, kinds: list[str], seed: int, first: int, count: int) -> 
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         made, word, told = _one(place, kind, chance.choice(samples), chance, watch, whole=False)
         signal.setitimer(signal.ITIMER_PROF, 0.0)
-        usage = [
-            resource.getrusage(who).ru_maxrss * 1024
-            for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-        ]
+        usage = [_most_memory("self"), *map(_most_memory, _helpers())]
         if max(usage) > MEMORY:
             word, told = "DEFECT", f"takes {max(usage) / 1e6:.0f} MB"
         line = {"number": number, "word": word, "told": told, "made": made, "memory": round(max(usage) / 1e6)}
@@ -162,6 +157,22 @@ def _one(
         return made, word, told
     finally:
         shutil.rmtree(case)
+
+
+def _most_memory(process: int | str) -> int:
+    """Bytes that a process had at most. (What getrusage tells begins with the memory of the parent.)"""
+    try:
+        text = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in text.splitlines() if line.startswith("VmHWM")), 0)
+
+
+def _helpers() -> list[int]:
+    from klapper.doors import helper
+
+    process = helper._reader._process
+    return [] if process is None else [process.pid]
 
 
 def _files(kind: str, case: Path) -> list[Path]:

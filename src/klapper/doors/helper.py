@@ -91,7 +91,9 @@ class _Reader:
     def _started(self) -> subprocess.Popen[bytes]:
         if self._owner != os.getpid():
             self._process = None  # that of the process from which this one was forked
-        if self._process is None or self._process.poll() is not None:
+        if self._process is not None and self._process.poll() is not None:
+            self.close()
+        if self._process is None:
             environment = {**os.environ, **dict.fromkeys(_THREADS, "1")}
             self._process = subprocess.Popen(
                 [sys.executable, "-P", os.fspath(_PROGRAM)],

@@ -1,0 +1,179 @@
+"""Signals at random moments, full disks, folders without permission, two processes at once, clocks that jump.
+
+Whatever happens is told in one sentence, nothing that was stored is lost, and the same command, when it can, ends in
+the bits of an undisturbed one.
+"""
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tools import kill_runs
+from tools.kill_runs import SCENARIO, STUDY, _contents, _points
+
+SHORT = SCENARIO.replace("UNTIL", "3.0").replace('figures = ["ledger"]', 'page = false, figures = ["ledger"]')
+START = (
+    "import klapper.simulate as s; s._PART_EVERY = 0.0; "
+    "s._Loop._thinning = lambda loop: 1; from klapper.cli import main; main()"
+)
+
+
+def klapper(folder: Path, *words: str, **more: object) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "HOME": str(folder)}
+    return subprocess.run(
+        [sys.executable, "-c", START, *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=environment,
+        check=False,
+        **more,  # type: ignore[call-overload]
+    )
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run and a study that nothing disturbed."""
+    folder = tmp_path_factory.mktemp("whole")
+    write_files(folder)
+    assert klapper(folder, "run", "my.toml", "--out", "run").returncode == 0
+    assert klapper(folder, "study", "study.toml", "--workers", "1").returncode == 0
+    return folder
+
+
+def write_files(folder: Path) -> None:
+    (folder / "my.toml").write_text(SHORT, encoding="utf-8")
+    (folder / "short.toml").write_text(SCENARIO.replace("UNTIL", "0.1"), encoding="utf-8")
+    (folder / "study.toml").write_text(STUDY.replace("STORE", "store"), encoding="utf-8")
+
+
+def told(done: subprocess.CompletedProcess[str]) -> str:
+    """The sentence of a command that could not do what it was asked for."""
+    assert done.returncode in (1, 2), (done.returncode, done.stderr[-500:])
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    assert lines and "Traceback" not in done.stderr, done.stderr[-500:]
+    return lines[-1]
+
+
+@pytest.mark.parametrize("most", [0, 2000, 9000, 40_000])
+def test_a_file_that_may_not_grow_ends_a_run_in_one_sentence(most: int, whole: Path, tmp_path: Path) -> None:
+    """The system refuses to write beyond so many bytes, as it does on a full disk; the same command goes on later."""
+    write_files(tmp_path)
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+    for words in (("run", "my.toml", "--out", "run"), ("study", "study.toml", "--workers", "1")):
+        done = klapper(tmp_path, *words, preexec_fn=limit)
+        if done.returncode:
+            assert any(word in told(done) for word in ("cannot be", "File too large", "disk"))
+        assert klapper(tmp_path, *words).returncode == 0
+    assert _contents(tmp_path / "run") == _contents(whole / "run")
+    assert _points(tmp_path / "store") == _points(whole / "store")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Path:
+    """A disk of 300 kB, where the system lets us make one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = shutil.which("mount") and subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(folder)], capture_output=True, check=False
+    )
+    if not mounted or mounted.returncode:
+        pytest.skip("no small disk can be made here")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@pytest.mark.slow
+def test_a_full_disk_loses_nothing(small_disk: Path, whole: Path) -> None:
+    write_files(small_disk)
+    for size in range(0, 300_000, 20_000):
+        (small_disk / "filler").write_bytes(b"x" * (290_000 - size) if size < 290_000 else b"")
+        for words in (("run", "my.toml", "--out", "run"), ("study", "study.toml", "--workers", "1")):
+            done = klapper(small_disk, *words)
+            if done.returncode:
+                told(done)
+    (small_disk / "filler").unlink()
+    for name in ("run", "store"):
+        if (small_disk / name).exists():
+            shutil.copytree(small_disk / name, small_disk.parent / name)
+    write_files(small_disk.parent)
+    assert klapper(small_disk.parent, "run", "my.toml", "--out", "run").returncode == 0
+    assert klapper(small_disk.parent, "study", "study.toml", "--workers", "1").returncode == 0
+    assert _contents(small_disk.parent / "run") == _contents(whole / "run")
+    assert _points(small_disk.parent / "store") == _points(whole / "store")
+
+
+def test_a_folder_without_permission_is_told_and_read(whole: Path, tmp_path: Path) -> None:
+    """Nothing can be written there, and what is there can be read, also a study, whose data base is in a journal."""
+    folder = tmp_path / "shown"
+    shutil.copytree(whole, folder)
+    for place, below, names in os.walk(tmp_path, topdown=False):
+        for name in (*below, *names):
+            os.chmod(Path(place, name), 0o555)
+    user = {"user": 65534, "group": 65534} if os.geteuid() == 0 else {}
+    parents = [path for path in tmp_path.parents if path.stat().st_uid == os.geteuid() and str(path) != "/"]
+    for path in (tmp_path, *parents[:3]):
+        os.chmod(path, path.stat().st_mode | 0o055)
+    try:
+        done = klapper(folder, "run", "my.toml", "--out", "other", **user)
+        assert "Permission denied" in told(done) or "cannot" in told(done)
+        assert klapper(folder, "show", "run", **user).returncode == 0
+        text = (
+            "from pathlib import Path; from klapper.studies.file import read_study; "
+            "print(read_study(Path('study.toml'))[0].counts()['done'])"
+        )
+        read = subprocess.run(
+            [sys.executable, "-c", text], cwd=folder, capture_output=True, text=True, check=False, **user
+        )
+        assert read.stdout.strip() == "60", read.stderr[-500:]
+    finally:
+        for place, below, names in os.walk(tmp_path):
+            for name in (*below, *names):
+                os.chmod(Path(place, name), 0o755)
+
+
+def test_two_processes_on_one_folder_do_not_disturb_each_other(whole: Path, tmp_path: Path) -> None:
+    """One of them works, the other is told so; both have their numbers afterwards."""
+    write_files(tmp_path)
+    for words in (("run", "my.toml", "--out", "run"), ("study", "study.toml", "--workers", "1")):
+        both = [kill_runs.Command(tmp_path, *words) for _ in range(3)]
+        status = [process.wait(300.0) for process in both]
+        assert 0 in status and set(status) <= {0, 2}
+    assert _contents(tmp_path / "run") == _contents(whole / "run")
+    assert _points(tmp_path / "store") == _points(whole / "store")
+
+
+def test_a_clock_that_jumps_changes_no_number(whole: Path, tmp_path: Path) -> None:
+    """Hours forwards and backwards between any two looks at it."""
+    write_files(tmp_path)
+    text = (
+        "import time, random; c, r = time.time, random.Random(1); "
+        "time.time = lambda: c() + r.uniform(-1e5, 1e5); time.time_ns = lambda: int(1e9 * time.time()); "
+        + START
+    )
+    for words in (("run", "my.toml", "--out", "run"), ("study", "study.toml", "--workers", "1")):
+        for _ in range(2):
+            done = subprocess.run(
+                [sys.executable, "-c", text, *words], cwd=tmp_path, capture_output=True, check=False
+            )
+            assert done.returncode == 0, done.stderr[-500:]
+    assert _contents(tmp_path / "run") == _contents(whole / "run")
+    assert _points(tmp_path / "store") == _points(whole / "store")
+
+
+def test_a_run_that_is_killed_a_few_times_ends_as_if_it_never_was() -> None:
+    assert kill_runs.main(["--seed", "3", "--count", "4", "--kind", "run"]) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", kill_runs.KINDS)
+def test_commands_that_are_killed_sixty_times_end_as_if_they_never_were(kind: str) -> None:
+    assert kill_runs.main(["--seed", "1", "--count", "60", "--kind", kind]) == 0

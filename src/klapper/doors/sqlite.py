@@ -7,6 +7,7 @@ be there, and pages are checked before rows are read. SQLite itself finds all ot
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
@@ -42,7 +43,8 @@ def connect(file: Path, *, write: bool = False) -> sqlite3.Connection:
     if write:
         base = sqlite3.connect(file, timeout=60.0, isolation_level=None)
     else:
-        base = sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True, timeout=60.0)
+        how = "mode=ro" if os.access(file.parent, os.W_OK) or _waits(file) else "mode=ro&immutable=1"
+        base = sqlite3.connect(f"{file.resolve().as_uri()}?{how}", uri=True, timeout=60.0)
     for limit, most in _LIMITS.items():
         base.setlimit(limit, most)
     for statement in (
@@ -55,6 +57,12 @@ def connect(file: Path, *, write: bool = False) -> sqlite3.Connection:
     if not write:
         base.execute("PRAGMA query_only = ON")
     return base
+
+
+def _waits(file: Path) -> bool:
+    """Whether some of the content is in the write-ahead log still. (Without, nothing need be written to read it.)"""
+    log = file.with_name(f"{file.name}-wal")
+    return log.exists() and log.stat().st_size > 0
 
 
 def names_of(base: sqlite3.Connection) -> set[str]:

@@ -7,6 +7,7 @@ files that are not of this run stay as they are.
 import os
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,11 @@ def write(path: Path, content: bytes) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
+    except BaseException as error:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        if (
+            isinstance(error, OSError) and error.errno is not None
+        ):  # a full disk does not say which file it is about
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise

@@ -41,7 +41,9 @@ class Job:
     scenario: str
     out: str
     process: subprocess.Popen[bytes]
-    began: float = field(default_factory=time.time)  # [s since 1970], for people; durations are of another clock
+    began: float = field(
+        default_factory=time.time
+    )  # [s since 1970], for people; durations are of another clock
     started: float = field(default_factory=time.monotonic)
     ended: float | None = None
     cancelled: float | None = None

@@ -99,7 +99,9 @@ class Scenario:
         long: bool = False,
     ) -> Run:
         """The run; ``system`` if it was built before, the others as of :func:`klapper.simulate.simulate`."""
-        from klapper.results import ResultsError
+        from numpy.linalg import LinAlgError
+
+        from klapper.mechanics import InvalidModel
         from klapper.simulate import simulate, too_long
 
         model, scheme = self.system() if system is None else system, self.scheme()
@@ -122,11 +124,14 @@ class Scenario:
                 on_interrupt=on_interrupt,
                 long=True,
             )
-        except (ScenarioError, ResultsError):
-            raise
-        except (ArithmeticError, ValueError, MemoryError) as error:
+        except (ArithmeticError, MemoryError, ValueError) as error:
+            unclear = isinstance(error, ArithmeticError | MemoryError | InvalidModel | LinAlgError)
+            if (
+                not unclear and type(error) is not ValueError
+            ):  # of another room, which tells it in its own words
+                raise
             with self.place.at("scheme").naming():
-                raise error
+                raise
 
     @property
     def _wishes(self) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def main(words: list[str] | None = None) -> int:
     for kind in given.kind or KINDS:
         with tempfile.TemporaryDirectory(prefix="kills-") as place:
             folder = Path(place)
-            (folder / "long.toml").write_text(SCENARIO.replace("UNTIL", "40.0"), encoding="utf-8")
+            (folder / "long.toml").write_text(SCENARIO.replace("UNTIL", "12.0"), encoding="utf-8")
             (folder / "short.toml").write_text(SCENARIO.replace("UNTIL", "0.6"), encoding="utf-8")
             told = KINDS[kind](folder, random.Random(f"{given.seed} {kind}"), given.count)
             counts = ", ".join(f"{count} by {name}" for name, count in sorted(told.kills.items()))
@@ -145,9 +145,19 @@ def _kill_again(
 
 
 class Command:
-    """A command of klapper in a forked process, as far as :class:`subprocess.Popen` is needed."""
+    """A command of klapper in a forked process, as far as :class:`subprocess.Popen` is needed.
 
-    def __init__(self, folder: Path, *words: str) -> None:
+    ``errors``  file for what it tells on standard error
+    ``before``  called in the process first, for limits
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *words: str,
+        errors: Path | None = None,
+        before: Callable[[], object] | None = None,
+    ) -> None:
         import klapper.cli.commands
         import klapper.cli.scenario
         import klapper.report.run_page
@@ -163,8 +173,14 @@ class Command:
             os.setsid()
             os.chdir(folder)
             nothing = os.open(os.devnull, os.O_RDWR)
-            for stream in (0, 1, 2):
-                os.dup2(nothing, stream)
+            told = (
+                nothing if errors is None else os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            )
+            for stream, place in enumerate((nothing, nothing, told)):
+                os.dup2(place, stream)
+            sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
+            if before is not None:
+                before()
             for each in SIGNALS[1:]:
                 signal.signal(each, signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -172,6 +188,7 @@ class Command:
             sys.argv = ["klapper", *words]
             klapper.cli.commands.main()
         except SystemExit as left:
+            sys.stderr.flush()
             os._exit(left.code if isinstance(left.code, int) else 3)
         except KeyboardInterrupt:
             os._exit(130)

@@ -73,7 +73,7 @@ def _market(file: Path) -> Any:
         raise InvalidModel(f"{file.name} is not a valid Matrix Market file: {error}.") from None
     mirrored = words[4] != "general"
     if n != columns or len(more) != listed or n < 1:
-        raise InvalidModel(f"{file.name} holds a matrix ({n}, {columns}); expected a matrix (n, n).")
+        raise InvalidModel(f"{file.name} holds an array of shape ({n}, {columns}); expected a matrix (n, n).")
     expected = more[0] if listed else n * (n + 1) // 2 if mirrored else n * n
     if values.shape != (expected, 3 if listed else 1):
         raise InvalidModel(
@@ -93,7 +93,9 @@ def _market(file: Path) -> Any:
         values[:, :2], np.zeros(len(values), dtype=int), file, "a row or column number from 1 on", least=1
     )
     if numbers.max(initial=0) > n:
-        raise InvalidModel(f"{file.name} names row or column {numbers.max()}, but it has {n}.")
+        raise InvalidModel(
+            f"{file.name} is not a valid Matrix Market file: it names row or column {numbers.max()}, but it has {n}."
+        )
     return sparse.csr_array((values[:, 2], (numbers[:, 0] - 1, numbers[:, 1] - 1)), shape=(n, n))
 
 

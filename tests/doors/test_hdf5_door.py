@@ -158,7 +158,7 @@ def test_a_hostile_structure_never_leaves_python(tmp_path: Path) -> None:
     written(file, {f"x{k}": rng.standard_normal((20, 3)) for k in range(12)}, packed=True)
     whole = file.read_bytes()
     refused = 0
-    for _ in range(1500):
+    for _ in range(400):
         rest = bytearray(whole[512:])
         for _ in range(chance.choice([1, 2, 4])):
             place, size = chance.randrange(len(rest)), chance.choice([1, 2, 4, 8])
@@ -173,7 +173,7 @@ def test_a_hostile_structure_never_leaves_python(tmp_path: Path) -> None:
                     group.dataset(name).read()
         except Unreadable:
             refused += 1
-    assert 300 < refused < 1500
+    assert 80 < refused < 400
 
 
 def test_the_library_of_hdf5_is_not_needed_to_read(tmp_path: Path) -> None:

@@ -121,6 +121,10 @@ STUDY = 'example = "bouncing-ball"\noutputs = ["impacts"]\n'
         ("[over]\nrestitution = { from = -inf, to = 0.9, count = 3 }", "give finite numbers"),
         ("seed = -1\n[over]\nrestitution = [0.5]", "whole number from 0 on"),
         ('store = "../elsewhere"\n[over]\nrestitution = [0.5]', r"outside of the folder .*--allow"),
+        (
+            f'store = "{"x" * 5000}"\n[over]\nrestitution = [0.5]',
+            r"^store is 'x{70,80} …', which is no name of a file",
+        ),
         ('store = "a\\u0000b"\n[over]\nrestitution = [0.5]', "no name of a file"),
     ],
 )

@@ -19,6 +19,7 @@ FREE, EXPANSION = (
     50,
 )  # bytes that any file may unpack to, and times its size; numbers pack to a tenth
 _CHUNK = 1_000_000
+_LONGEST = 255  # bytes of a name, of all usual file systems
 
 
 class Refused(ValueError):
@@ -34,6 +35,8 @@ class Folder:
 
     def inside(self, name: str) -> Path:
         """The resolved path of a name; :class:`Refused` if it leads out of all folders."""
+        if any(len(part.encode("utf-8", "replace")) > _LONGEST for part in name.split("/")):
+            raise Refused("which is no name of a file")
         try:
             path = (self.root / name).resolve()
             roots = [folder.resolve() for folder in (self.root, *self.allowed)]

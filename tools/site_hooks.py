@@ -3,7 +3,8 @@
 - Formulas become MathML, see :mod:`tools.mathematics`.
 - Every room gets an API page with its public names, made from docstrings without importing anything.
 - The scripts of the theme know addresses on the network, for features that are not used: they are removed.
-- ``CONTRIBUTING.md`` and ``CHANGELOG.md`` of the repository are pages of the site; links to them are bent.
+- ``CONTRIBUTING.md``, ``CHANGELOG.md`` and ``SECURITY.md`` of the repository are pages of the site; links to them
+  are bent.
 """
 
 import ast
@@ -22,7 +23,11 @@ sys.path.insert(0, str(ROOT))
 from tools.mathematics import with_mathml  # noqa: E402
 
 PACKAGE = ROOT / "src" / "klapper"
-FROM_ROOT = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+FROM_ROOT = {
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "SECURITY.md": "reporting.md",
+}
 _NETWORK = re.compile(r"https://(?:unpkg\.com|api\.github\.com|gitlab\.com|bit\.ly)[\w./@-]*")
 ROOMS = (
     "mechanics",

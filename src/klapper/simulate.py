@@ -52,6 +52,8 @@ from klapper.schemes.work import StepIterations, Work
 
 __all__ = ["SimulationFailed", "SimulationInterrupted", "simulate"]
 
+MOST_STEPS = 1e9  # that are made without being confirmed: compiled steps of a ball take about 10 minutes
+MOST_SECONDS = 1e9  # of a motion whose steps the scheme chooses
 MOST_LISTED_CONTACTS = 2000  # with more, only loaded contacts are logged, by number
 _MEMORY = 4e8  # bytes of samples beyond which they are thinned out
 _AT_ONCE = 2e7  # bytes of steps that are merged to samples at once
@@ -116,6 +118,19 @@ class SimulationInterrupted(KeyboardInterrupt):
 _KEPT: ContextVar[list[Run] | None] = ContextVar("klapper_interrupted_runs", default=None)
 
 
+_LONG: ContextVar[bool] = ContextVar("klapper_long_runs", default=False)
+
+
+@contextmanager
+def long_runs_allowed() -> Iterator[None]:
+    """Within, long runs need no ``long=True``: for examples, which call :func:`simulate` themselves."""
+    token = _LONG.set(True)
+    try:
+        yield
+    finally:
+        _LONG.reset(token)
+
+
 @contextmanager
 def interrupted_runs_kept() -> Iterator[list[Run]]:
     """Within, an interrupted run is returned, and no other begins: for the command line, which stores what there is.
@@ -141,6 +156,7 @@ def simulate(
     overwrite: bool = False,
     progress: bool | None = None,
     on_interrupt: Literal["raise", "return"] = "raise",
+    long: bool = False,
 ) -> Run:
     """Integrate ``system`` from its start to the time ``until`` [s] and return the run.
 
@@ -153,6 +169,7 @@ def simulate(
     ``progress``   show progress, and what is compiled; None: on a terminal, for what takes longer than a moment
     ``on_interrupt``  what Ctrl-C does after it has stored what there is: "raise" :class:`SimulationInterrupted`, which
                    holds the run so far, or "return" that run (status "interrupted"), for notebooks
+    ``long``       confirms a run of more than 10⁹ steps, or of more than 10⁹ s if the scheme chooses its steps
 
     A step without a verified answer raises :class:`SimulationFailed`, which holds the run so far.
 
@@ -172,6 +189,10 @@ def simulate(
     require_arguments(system, until, scheme, every)
     if on_interrupt not in ("raise", "return"):
         raise InvalidModel(f"on_interrupt is {on_interrupt!r}; allowed are 'raise' and 'return'.")
+    if not (long or _LONG.get()) and (reason := too_long(system, scheme, float(until))):
+        raise InvalidModel(
+            f"until is {until:g}, {reason}; give a smaller time, or confirm by long=True (--long)."
+        )
     kept = _KEPT.get()
     if kept:
         raise SimulationInterrupted(kept[-1].about["message"], kept[-1])
@@ -223,6 +244,23 @@ def require_arguments(system: Any, until: Any, scheme: Any, every: Any) -> None:
         )
     if every is not None and not (isinstance(every, int | np.integer) and every >= 1):
         raise InvalidModel(f"every is {every!r}; allowed are whole numbers from 1 on.")
+
+
+def too_long(system: System, scheme: Scheme, until: float) -> str:
+    """Why a run would hardly end, empty if it may: too many steps or samples, or too long a time."""
+    duration = float(until) - float(system.start.time)
+    lengths = {
+        "steps": None
+        if getattr(scheme, "accuracy", None) is not None
+        else getattr(scheme, "step_size", None),
+        "samples": getattr(scheme, "sample", None),
+    }
+    for what, length in lengths.items():
+        if length is not None and duration / float(length) > MOST_STEPS:
+            return f"which takes {duration / float(length):.1g} {what}, more than {MOST_STEPS:.0g}"
+    if lengths["steps"] is None and duration > MOST_SECONDS:
+        return f"which is more than {MOST_SECONDS:.0g} s after the start"
+    return ""
 
 
 class _Loop:

@@ -60,7 +60,7 @@ def write_wrong_content(source: Path, target: Path, kind: str, chance: random.Ra
         else:
             entries[name] = damaged_array(value, chance)
 
-    def fill(file: h5py.File) -> None:
+    def fill(file: h5py.File, packed: bool) -> None:
         for each, content in entries.items():
             file[each] = content
 

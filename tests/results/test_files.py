@@ -103,9 +103,10 @@ def test_a_snapshot_comes_back_bit_for_bit(
     tmp_path_factory: pytest.TempPathFactory, snapshot: dict[str, Any]
 ) -> None:
     file = tmp_path_factory.mktemp("part") / "part.h5"
-    samples = bouncing_ball(count=3).samples
+    run = bouncing_ball(count=3)
+    samples = run.samples
     write_part(file, {"part": 1}, samples, snapshot)
-    origin, back, found = read_part(file)
+    origin, back, found, _ = read_part(file, run.layout)
     assert origin == {"part": 1}
     assert same(back, samples)
     assert list(found) == list(snapshot)
@@ -136,7 +137,9 @@ def test_random_generators_can_be_stored(tmp_path: Path) -> None:
     generator = np.random.default_rng(3)
     state = generator.bit_generator.state["state"]
     write_part(tmp_path / "part.h5", {}, bouncing_ball(count=3).samples, state)
-    assert read_part(tmp_path / "part.h5")[2] == state  # two whole numbers of 128 bits
+    assert (
+        read_part(tmp_path / "part.h5", bouncing_ball(count=3).layout)[2] == state
+    )  # two whole numbers of 128 bits
 
 
 def test_the_file_is_ordinary_hdf5_with_units(tmp_path: Path) -> None:

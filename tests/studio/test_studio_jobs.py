@@ -64,7 +64,7 @@ def test_the_time_left_is_what_the_speed_promises() -> None:
     try:
         job = Job(1, "my.toml", "out", process)
         assert job.left is None
-        now = time.time()
+        now = time.monotonic()
         job.history.extend([(now - 30.0, 0.2), (now, 0.5)])
         assert job.left == pytest.approx(0.5 * 30.0 / 0.3, abs=2.0)
         job.history.append((now, 0.2))

@@ -105,7 +105,7 @@ def damaged(folder: Path) -> dict[str, str]:
         "torn": "study.sqlite",
         "broken.toml": "it is no TOML",
         "text.toml": "no text in UTF-8",
-        "nested.toml": "it is no TOML",
+        "nested.toml": "nested more than 20 levels deep",
     }
 
 

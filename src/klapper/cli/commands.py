@@ -13,7 +13,15 @@ import typer
 
 from klapper import __version__
 from klapper.cli.ahead import compile_
-from klapper.cli.errors import CHECK_FAILED, INTERRUPTED, WRONG_REQUEST, Debug, WrongRequest, one_sentence
+from klapper.cli.errors import (
+    CHECK_FAILED,
+    INTERRUPTED,
+    WRONG_REQUEST,
+    Debug,
+    Large,
+    WrongRequest,
+    one_sentence,
+)
 from klapper.cli.record import (
     is_run,
     known_example,
@@ -114,6 +122,9 @@ def run(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace another run of a scenario in its folder.")
     ] = False,
+    long: Annotated[
+        bool, typer.Option("--long", help="Confirm a run of more than 10⁹ steps, or 10⁹ s.")
+    ] = False,
     debug: Debug = False,
 ) -> None:
     """Run an example or a scenario file; exit status 1 if a check or the run fails."""
@@ -128,7 +139,7 @@ def run(
             if scenario.kind != "example":
                 if export is not None:
                     raise WrongRequest(f"--export writes an example as a file: {name} is one already.")
-                _run_scenario(scenario, out, json, overwrite=overwrite)
+                _run_scenario(scenario, out, json, overwrite=overwrite, long=long)
                 return
             example, given = example_in(scenario)
         else:
@@ -139,12 +150,13 @@ def run(
 
             write_export(example, given, export)
             return
-        from klapper.simulate import interrupted_runs_kept
+        from klapper.simulate import interrupted_runs_kept, long_runs_allowed
 
         require_writable(out, json)
         start = perf_counter()
         quiet = redirect_stdout(sys.stderr) if json == "-" else nullcontext()
-        with compilation_told(), quiet, interrupted_runs_kept() as kept:
+        confirmed = long_runs_allowed() if long else nullcontext()
+        with compilation_told(), quiet, confirmed, interrupted_runs_kept() as kept:
             try:
                 outcome = example.run(**given)
             except (Exception, KeyboardInterrupt):
@@ -172,7 +184,9 @@ def _keep_beginning(run: "Run", out: Path | None) -> NoReturn:
     raise typer.Exit(INTERRUPTED)
 
 
-def _run_scenario(scenario: "Scenario", out: Path | None, json: str | None, *, overwrite: bool) -> None:
+def _run_scenario(
+    scenario: "Scenario", out: Path | None, json: str | None, *, overwrite: bool, long: bool
+) -> None:
     """Compute, store and tell the run of a scenario."""
     from klapper.cli.scenario import simulated
     from klapper.report import terminal
@@ -185,7 +199,7 @@ def _run_scenario(scenario: "Scenario", out: Path | None, json: str | None, *, o
     failed = ""
     try:
         with compilation_told():
-            run, page = simulated(scenario, folder, overwrite=overwrite, quiet=json == "-")
+            run, page = simulated(scenario, folder, overwrite=overwrite, quiet=json == "-", long=long)
     except SimulationFailed as error:
         run, page, failed = error.run, None, " ".join(str(error).split())
     write_text(json, overview.as_json(run))
@@ -242,6 +256,7 @@ def show(
         Path | None,
         typer.Option("--page", metavar="FILE", help="Write the page of a run, to look into in a browser."),
     ] = None,
+    large: Large = False,
     debug: Debug = False,
 ) -> None:
     """Show a stored result, or a stored run, as tables; or write a run as a page."""
@@ -252,7 +267,7 @@ def show(
         require_page(page, path)
         console = terminal.console(stderr=json == "-")
         if is_run(path) and (page is not None or not (path / "result.json").exists()):
-            show_run(path, json, page, console)
+            show_run(path, json, page, console, large=large)
             return
         if path.is_dir() and not (path / "result.json").exists():
             raise WrongRequest(f"{path} holds neither result.json nor run.h5.")
@@ -300,6 +315,10 @@ def study(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Write figures and report.html here.")
     ] = None,
+    allow: Annotated[
+        list[Path] | None,
+        typer.Option("--allow", metavar="DIR", help="Another folder for the scenario and the store."),
+    ] = None,
     debug: Debug = False,
 ) -> None:
     """Compute what is missing of a study; exit status 1 if a point failed."""
@@ -310,7 +329,7 @@ def study(
 
         require_writable(out, None)
         try:
-            described, wishes = read_study(path)
+            described, wishes = read_study(path, allow=allow or [])
             described.run(workers=workers, cluster=cluster, retry_failed=retry_failed)
             page = write_report(described, wishes, out) if out else None
         except StudyError as error:

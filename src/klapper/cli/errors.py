@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from klapper.doors.text import printable
 from klapper.gallery import UnknownExample
 from klapper.gallery.parameter import ParameterError
 from klapper.report.record import DamagedRecord
@@ -18,6 +19,11 @@ from klapper.scenario.errors import ScenarioError
 
 CHECK_FAILED, WRONG_REQUEST, UNEXPECTED, INTERRUPTED = 1, 2, 3, 130
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+Large = Annotated[
+    bool,
+    typer.Option("--large", help="Read a small file that unpacks to very much: a motion at rest, or a trap."),
+]
 
 
 class WrongRequest(ValueError):
@@ -40,9 +46,9 @@ def one_sentence(debug: bool) -> Iterator[None]:
 
 
 def _told(error: Exception) -> tuple[str, int]:
-    text = " ".join(str(error).split())
+    text = printable(" ".join(str(error).split()))
     if isinstance(error, UnknownExample | ParameterError | DamagedRecord | ScenarioError | WrongRequest):
         return text, WRONG_REQUEST
     if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}.", WRONG_REQUEST
+        return printable(f"{error.filename}: {error.strerror}."), WRONG_REQUEST
     return f"{type(error).__name__}: {text.removesuffix('.')} (--debug shows the traceback).", UNEXPECTED

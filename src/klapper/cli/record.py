@@ -100,12 +100,12 @@ def is_run(path: Path) -> bool:
     return path.suffix in (".h5", ".hdf5")
 
 
-def show_run(path: Path, json: str | None, page: Path | None, console: "Console") -> None:
+def show_run(path: Path, json: str | None, page: Path | None, console: "Console", *, large: bool) -> None:
     from klapper.results import ResultsError, overview
     from klapper.results import read as read_run
 
     try:
-        run = read_run(path)
+        run = read_run(path, large=large)
     except ResultsError as error:
         raise WrongRequest(str(error)) from error
     write_text(json, overview.as_json(run))

@@ -76,7 +76,7 @@ def write_new(target: str, text: str) -> None:
 
 
 def simulated(
-    scenario: Scenario, out: Path | None, *, overwrite: bool, quiet: bool
+    scenario: Scenario, out: Path | None, *, overwrite: bool, quiet: bool, long: bool = False
 ) -> tuple[Run, Path | None]:
     """The run of a scenario, and its page if there is one; everything is written below the folder ``out``."""
     import sys
@@ -86,7 +86,9 @@ def simulated(
     system = scenario.system()
     try:
         with redirect_stdout(sys.stderr) if quiet else redirect_stdout(sys.stdout):
-            run = scenario.simulate(system=system, store=out, overwrite=overwrite, on_interrupt="return")
+            run = scenario.simulate(
+                system=system, store=out, overwrite=overwrite, on_interrupt="return", long=long
+            )
     except ResultsError as error:
         hint = "" if overwrite else " (--overwrite replaces another run)"
         raise ScenarioError(f"{str(error).removesuffix('.')}{hint}.") from error

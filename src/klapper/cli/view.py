@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from klapper.cli.errors import Debug, WrongRequest, one_sentence
+from klapper.cli.errors import Debug, Large, WrongRequest, one_sentence
 
 
 def export(
@@ -30,6 +30,7 @@ def export(
     ] = None,
     frames: Annotated[int, typer.Option(help="Number of frames over the whole run.")] = 100,
     exaggeration: Annotated[float, typer.Option(help="Of displacements of beams and frames.")] = 1.0,
+    large: Large = False,
     debug: Debug = False,
 ) -> None:
     """Write a stored run for other programs: its numbers, or how it looks in three dimensions."""
@@ -43,7 +44,7 @@ def export(
         try:
             from klapper import view
 
-            run = read(path)
+            run = read(path, large=large)
             options: dict[str, Any] = {"frames": frames, "exaggeration": exaggeration}
             files = [run.export(data)] if data else []
             files += [view.write_vtk_series(run, vtk, **options)] if vtk else []

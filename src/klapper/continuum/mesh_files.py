@@ -1,4 +1,4 @@
-"""Meshes in the files of other programs, through meshio: Gmsh .msh, VTK .vtk and .vtu, Abaqus .inp and others.
+"""Meshes in the files of other programs, through meshio: Gmsh .msh, VTK .vtk and .vtu, Abaqus .inp, Nastran .bdf, ….
 
 Bodies are the cells of the highest dimension in a file: triangles and quadrilaterals of a plane mesh, tetrahedra and
 hexahedra of one in space. Groups that a file names become surfaces (from cells one dimension lower, or from sets of
@@ -8,9 +8,7 @@ and facets follow the boundary of the body, whichever way the file runs.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,17 +17,20 @@ import numpy as np
 
 from klapper.continuum.elements import ELEMENTS, SOLIDS, Element
 from klapper.continuum.mesh import Mesh
+from klapper.doors import Unreadable
+from klapper.doors.helper import read_mesh_file
 from klapper.mechanics.arguments import finite, number
 from klapper.mechanics.errors import InvalidModel
 
 KINDS = {element.in_files: element.name for element in ELEMENTS.values()}
+READABLE = (".msh", ".vtk", ".vtu", ".inp", ".bdf", ".fem", ".nas", ".mesh", ".avs", ".su2")
 _SUPPORTED = ", ".join(ELEMENTS[name].in_files for name in SOLIDS)
 
 
 def read_mesh(path: Any, *, part: str | None = None, scale: float = 1.0) -> Mesh:
     """The cells of a file as one mesh, or those of one named ``part`` of it.
 
-    ``path``   of the file, in a format that meshio reads
+    ``path``   of the file: .msh, .vtk, .vtu, .inp, .bdf, .fem, .nas, .mesh, .avs or .su2
     ``scale``  [m] of one unit of the file, e.g. 0.001 for millimetres
 
     >>> from tempfile import TemporaryDirectory
@@ -139,15 +140,16 @@ class _File:
         self.name = file.name
         if not file.is_file():
             raise InvalidModel(f"there is no file {file}; give the path of a mesh, e.g. 'part.msh'.")
+        if file.suffix.lower() not in READABLE:
+            raise InvalidModel(
+                f"{self.name} ends in none of {', '.join(READABLE)}, the meshes that are read."
+            )
         unit = number(scale, "scale", "numbers above 0, in m per unit of the file", above=0.0)
-        meshio = _meshio()
-        said = io.StringIO()
         try:
-            with redirect_stdout(said), redirect_stderr(said):
-                self.content = meshio.read(file)
-        except (Exception, SystemExit) as error:  # readers fail in many ways on damaged files
+            self.content = read_mesh_file(file)
+        except Unreadable as error:
             raise InvalidModel(f"{self.name} cannot be read as a mesh: {_sentence(error)}") from None
-        self.points = unit * np.asarray(self.content.points, dtype=float)
+        self.points = unit * self.content.points
         self.kind = self._kind()
         self.groups = self._groups()
         self.parts = [name for name, block in self.groups.items() if self._cells(block).size]
@@ -186,12 +188,11 @@ class _File:
         groups: dict[str, dict[int, np.ndarray]] = {}
         for name, blocks in self.content.cell_sets.items():
             if not name.startswith("gmsh:"):
-                groups[name] = {b: np.asarray(n, dtype=int) for b, n in enumerate(blocks) if n is not None}
-        names = {(int(tag), int(d)): name for name, (tag, d) in self.content.field_data.items()}
-        for b, tags in enumerate(self.content.cell_data.get("gmsh:physical", [])):
+                groups[name] = {b: n for b, n in enumerate(blocks) if n is not None}
+        for b, tags in enumerate(self.content.physical):
             dimension = self.content.cells[b].dim
-            for tag in np.unique(tags[np.asarray(tags) > 0]):
-                name = names.get((int(tag), dimension), f"group {tag}")
+            for tag in np.unique(tags[tags > 0]):
+                name = self.content.names.get((int(tag), dimension), f"group {tag}")
                 groups.setdefault(name, {})[b] = np.flatnonzero(tags == tag)
         return groups
 

@@ -66,10 +66,10 @@ def find(name: str) -> Example:
     if name in _shelf:
         return _shelf[name]
     if not _shelf:
-        raise UnknownExample(f"There is no example '{name}': the gallery is empty.")
+        raise UnknownExample(f"There is no example '{name[:80]}': the gallery is empty.")
     nearest = get_close_matches(name.lower(), sorted(_shelf), n=1, cutoff=0.0)[0]
     raise UnknownExample(
-        f"There is no example '{name}'; the nearest is '{nearest}' (`klapper list` shows all)."
+        f"There is no example '{name[:80]}'; the nearest is '{nearest}' (`klapper list` shows all)."
     )
 
 

@@ -7,9 +7,11 @@ files that are not of this run stay as they are.
 import os
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from klapper.doors.files import target_of
 from klapper.report.page import page
 from klapper.report.record import About, Record
 
@@ -41,11 +43,12 @@ def store(
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write the whole file or nothing; a device or pipe is written to directly."""
-    if path.exists() and not path.is_file():
+    """Write the whole file or nothing; a device or pipe is written to directly, by its own name."""
+    device = not path.is_symlink() or path.is_relative_to("/dev")
+    if device and path.exists() and not path.is_file():
         path.write_bytes(content)
         return
-    target = path.resolve()
+    target = target_of(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         with temporary.open("xb") as stream:
@@ -53,6 +56,11 @@ def write(path: Path, content: bytes) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
+    except BaseException as error:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        if (
+            isinstance(error, OSError) and error.errno is not None
+        ):  # a full disk does not say which file it is about
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise

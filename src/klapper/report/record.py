@@ -16,6 +16,10 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from klapper.doors import Unreadable
+from klapper.doors.files import content_of
+from klapper.doors.json import LARGEST, parse_json
+
 _ROW = re.compile(r"\[\n([-+0-9.eE,\s]*)\]")  # a list of numbers, which is stored in one line
 _FIELDS = {"example": str, "parameters": dict, "numbers": dict, "checks": list, "audit": dict}
 _CHECK_FIELDS = {"name", "value", "expected", "tolerance", "passed", "source"}
@@ -63,12 +67,13 @@ def read(path: Path) -> Record:
     """The record stored in ``path``, or in ``path/result.json``; :class:`DamagedRecord` if it is none."""
     file = path / "result.json" if path.is_dir() else path
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = parse_json(content_of(file, LARGEST))
     except FileNotFoundError:
         raise DamagedRecord(f"{file} does not exist.") from None
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        reason = str(error).partition("\n")[0]
-        raise DamagedRecord(f"{file} is no result of a run: it is no JSON ({reason}).") from error
+    except OSError as error:
+        raise DamagedRecord(f"{file} cannot be read: {error.strerror or error}.") from None
+    except Unreadable as error:
+        raise DamagedRecord(f"{file} is no result of a run: {error}.") from error
     if not isinstance(content, dict):
         raise DamagedRecord(f"{file} is no result of a run: it holds no fields.")
     for name, kind in _FIELDS.items():

@@ -1,5 +1,6 @@
 """A record as tables in a terminal."""
 
+import sys
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -7,13 +8,15 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from klapper.doors.text import Printed
 from klapper.report.record import About, Record
 from klapper.report.words import brief, deviation, expectation, verdict
 
 
 def console(*, stderr: bool = False) -> Console:
     """A console that prints texts as they are; wide enough not to fold lines when it is no terminal."""
-    made = Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=False)
+    stream: Any = Printed(sys.stderr if stderr else sys.stdout)
+    made = Console(file=stream, markup=False, highlight=False, emoji=False, soft_wrap=False)
     if not made.is_terminal:
         made.width = 160
     return made

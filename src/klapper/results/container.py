@@ -1,8 +1,12 @@
 """HDF5 files that are whole or absent, and checked before they are read.
 
 The first 512 bytes, which HDF5 leaves to the user, are text: the format, and length and digest (BLAKE2b) of the rest.
-A file that was cut, damaged or changed is refused before the HDF5 library sees it, since that may hang or crash on
-such files. It also crashes when a disk is full, so a file is made in memory and written by plain means.
+A file that was cut or damaged is refused by them. They prove nothing about who wrote it, so that reading does without
+the HDF5 library, which hangs or crashes on hostile files and follows them elsewhere (:mod:`klapper.doors.hdf5`). It
+also crashes when a disk is full, so a file is made in memory and written by plain means.
+
+A motion at rest packs to a thousandth of its size, and a file that does so may be a trap. Files are written so that
+they unpack to at most :data:`EXPANSION` times their size, or to :data:`FREE` bytes; more is read only on request.
 """
 
 from __future__ import annotations
@@ -15,28 +19,36 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from klapper.results.errors import ResultsError
+from klapper.doors import Unreadable
+from klapper.doors.files import opened, target_of, told_size
+from klapper.doors.hdf5 import Hdf5, TooLarge, open_hdf5
+from klapper.results.errors import CannotRead, ResultsError
 
 if TYPE_CHECKING:
     import h5py
 
 FORMAT = 1
 TEMPORARY = ".temporary"
+EXPANSION = 64  # times the size of a file; motions that move pack to a half or a tenth
+FREE = 64_000_000  # bytes that any file may unpack to; with the copies of an evaluation less than 500 MB
 _BLOCK = 512
 _TITLE = re.compile(rb"klapper (\w+), format ([1-9]\d*)\n")
 _SEAL = re.compile(rb"bytes (\d+)\nblake2b ([0-9a-f]{128})\nHDF5 begins at byte 512\n\0*\Z")
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
-def write_container(path: Path, kind: str, fill: Callable[[h5py.File], None]) -> None:
-    """Write the HDF5 file that ``fill`` makes, or leave what is there as it is."""
-    import h5py
+def write_container(
+    path: Path, kind: str, fill: Callable[[h5py.File, bool], None], *, free: int = FREE
+) -> None:
+    """Write the HDF5 file that ``fill`` makes, packed or not, or leave what is there as it is.
 
-    image = io.BytesIO()
-    with h5py.File(image, "w", libver=("v110", "v110"), userblock_size=_BLOCK) as file:
-        fill(file)
+    ``free``  bytes up to which it may unpack, however small it is
+    """
+    image, unpacked = _image(fill, packed=True)
+    if unpacked > max(free, EXPANSION * image.getbuffer().nbytes):
+        image, _ = _image(fill, packed=False)
     with image.getbuffer() as content:
         rest = content[_BLOCK:]
         seal = (
@@ -47,9 +59,28 @@ def write_container(path: Path, kind: str, fill: Callable[[h5py.File], None]) ->
         write_whole(path, content)
 
 
+def _image(fill: Callable[[h5py.File, bool], None], *, packed: bool) -> tuple[io.BytesIO, int]:
+    """The file in memory, and the bytes of its arrays when they are unpacked."""
+    import h5py
+
+    image, unpacked = io.BytesIO(), 0
+
+    def add(name: str, entry: Any) -> None:
+        nonlocal unpacked
+        unpacked += entry.nbytes if isinstance(entry, h5py.Dataset) else 0
+
+    with h5py.File(image, "w", libver=("v110", "v110"), userblock_size=_BLOCK) as file:
+        fill(file, packed)
+        file.visititems(add)
+    return image, unpacked
+
+
 def write_whole(path: Path, content: bytes | memoryview) -> None:
-    """Write ``content`` under another name and rename it when it is safely on the disk."""
-    target = path.resolve()
+    """Write ``content`` under another name and rename it when it is safely on the disk.
+
+    A link of this name is not followed out of its folder.
+    """
+    target = target_of(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}{TEMPORARY}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -68,15 +99,26 @@ def write_whole(path: Path, content: bytes | memoryview) -> None:
 
 
 @contextmanager
-def open_container(path: Path, kind: str) -> Iterator[h5py.File]:
-    """Open a file of this kind for reading; :class:`ResultsError` says why it cannot be."""
-    import h5py
+def open_container(path: Path, kind: str, *, large: bool = False) -> Iterator[Hdf5]:
+    """Open a file of this kind for reading; :class:`ResultsError` says why it cannot be.
 
+    ``large``  whether it may unpack to more than its size makes plausible
+    """
     _check(path, kind)
     try:
-        with h5py.File(path, "r", locking=False) as file:
+        with open_hdf5(path, _BLOCK) as file:
+            if not large:
+                file.allowed = max(FREE, EXPANSION * file.length)
             yield file
-    except (OSError, KeyError, RuntimeError, TypeError, UnicodeDecodeError, ValueError) as error:
+    except TooLarge as error:
+        raise ResultsError(
+            f"{path} has {told_size(file.length)} and unpacks to more than "
+            f"{told_size(max(FREE, EXPANSION * file.length))}, which would be a trap or a motion at rest: if you trust "
+            "it, read it with large=True (--large)."
+        ) from error
+    except OSError as error:
+        raise CannotRead(f"{path} cannot be read: {error.strerror or error}.") from error
+    except (KeyError, RecursionError, TypeError, UnicodeError, ValueError, OverflowError) as error:
         if isinstance(error, ResultsError):
             raise
         reason = " ".join(str(error).split()).rstrip(".")
@@ -86,7 +128,7 @@ def open_container(path: Path, kind: str) -> Iterator[h5py.File]:
 def _check(path: Path, kind: str) -> None:
     """Refuse what is missing, foreign, newer, cut or changed."""
     try:
-        with path.open("rb") as stream:
+        with opened(path) as stream:
             block = stream.read(_BLOCK)
             title, signature = _TITLE.match(block), stream.read(len(_SIGNATURE))
             if title is None:
@@ -105,7 +147,9 @@ def _check(path: Path, kind: str) -> None:
     except FileNotFoundError:
         raise ResultsError(f"{path} does not exist.") from None
     except OSError as error:
-        raise ResultsError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise CannotRead(f"{path} cannot be read: {error.strerror or error}.") from error
+    except Unreadable as error:
+        raise ResultsError(f"{path} cannot be read: {error}.") from error
     if seal is None or signature != _SIGNATURE or length != int(seal[1]) or digest != seal[2].decode():
         cut = f": {int(seal[1]) - length} bytes are missing" if seal and length < int(seal[1]) else ""
         raise ResultsError(f"{path} is damaged{cut}; it was cut or changed after it was written.")

@@ -15,6 +15,10 @@ class ResultsError(ValueError):
     """
 
 
+class CannotRead(ResultsError):
+    """A file that is there and whose bytes the system does not hand out: it may be whole."""
+
+
 def place(name: str, names: Sequence[str], what: str) -> int:
     """The place of ``name`` in ``names``; :class:`ResultsError` offers the nearest ones if it is not there."""
     if name in names:

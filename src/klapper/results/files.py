@@ -10,6 +10,7 @@ snapshot/…    (parts only) the state from which the computation goes on
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -17,10 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from klapper.doors.hdf5 import Dataset, Group, Hdf5, TooLarge
+from klapper.doors.json import parse_json
 from klapper.results.container import open_container, write_container
 from klapper.results.errors import ResultsError
 from klapper.results.run import Run
-from klapper.results.samples import LOADED_MEANING, MEANING, Layout, Loaded, Samples
+from klapper.results.samples import LOADED_MEANING, MEANING, Layout, Loaded, Samples, layout_shapes
 
 if TYPE_CHECKING:
     import h5py
@@ -32,47 +35,52 @@ _STORED_TYPES = "biufc"
 def write_run(path: Path, run: Run, *, fingerprint: str = "") -> Path:
     """Write a run, whole or not at all."""
 
-    def fill(file: h5py.File) -> None:
+    def fill(file: h5py.File, packed: bool) -> None:
         _put_text(file, "layout", asdict(run.layout))
         _put_text(file, "about", run.about)
         _put_text(file, "fingerprint", fingerprint)
-        _put_samples(file, run.samples)
+        _put_samples(file, run.samples, packed)
 
     write_container(path, "run", fill)
     return path
 
 
-def read_run(path: Path) -> Run:
-    """The run in a file."""
-    with open_container(path, "run") as file:
-        return Run(layout_from(_text(file, "layout")), _samples(file), _text(file, "about"))
+def read_run(path: Path, *, large: bool = False) -> Run:
+    """The run in a file; ``large``: also if it unpacks to more than its size makes plausible."""
+    with open_container(path, "run", large=large) as file:
+        layout = layout_from(_text(file.root, "layout"))
+        return Run(layout, _samples(file, layout), _text(file.root, "about"))
 
 
 def read_fingerprint(path: Path) -> str:
     """The fingerprint of the run in a file; empty if it was saved without one."""
     with open_container(path, "run") as file:
-        return str(_text(file, "fingerprint"))
+        return str(_text(file.root, "fingerprint"))
 
 
 def write_part(path: Path, origin: Mapping[str, Any], samples: Samples, snapshot: Mapping[str, Any]) -> None:
     """Write a part: which one of which run it is, its samples, and the state after them."""
     entries, arrays = _sorted_out(snapshot)
 
-    def fill(file: h5py.File) -> None:
+    def fill(file: h5py.File, packed: bool) -> None:
         _put_text(file, "origin", origin)
-        _put_samples(file, samples)
+        _put_samples(file, samples, packed)
         group = file.create_group("snapshot")
         _put_text(group, "entries", entries)
         for number, array in enumerate(arrays):
-            _put_array(group, f"array {number}", array)
+            _put_array(group, f"array {number}", array, packed=packed)
 
-    write_container(path, "part", fill)
+    write_container(path, "part", fill, free=0)  # a folder holds many, which are read together
 
 
-def read_part(path: Path) -> tuple[dict[str, Any], Samples, dict[str, Any]]:
-    """Origin, samples and snapshot of a part."""
-    with open_container(path, "part") as file:
-        return _text(file, "origin"), _samples(file), _snapshot(file["snapshot"])
+def read_part(
+    path: Path, layout: Layout, *, allowed: float = math.inf
+) -> tuple[dict[str, Any], Samples, dict[str, Any], int]:
+    """Origin, samples and snapshot of a part, and the bytes that they take, of which ``allowed`` may be."""
+    with open_container(path, "part", large=True) as file:
+        file.allowed = allowed
+        found = _text(file.root, "origin"), _samples(file, layout), _snapshot(file.root.group("snapshot"))
+        return *found, int(allowed - file.allowed) if math.isfinite(allowed) else 0
 
 
 def layout_from(content: Mapping[str, Any]) -> Layout:
@@ -80,28 +88,63 @@ def layout_from(content: Mapping[str, Any]) -> Layout:
     return Layout(**content)
 
 
-def _put_samples(file: h5py.File, samples: Samples) -> None:
+def _put_samples(file: h5py.File, samples: Samples, packed: bool) -> None:
     group = file.create_group("samples")
     for name, meaning in MEANING.items():
-        _put_array(group, name, getattr(samples, name), meaning)
+        _put_array(group, name, getattr(samples, name), meaning, packed=packed)
     if samples.loaded is not None:
         group = file.create_group("loaded")
         for name, meaning in LOADED_MEANING.items():
-            _put_array(group, name, getattr(samples.loaded, name), meaning)
+            _put_array(group, name, getattr(samples.loaded, name), meaning, packed=packed)
 
 
-def _samples(file: h5py.File) -> Samples:
-    arrays = [file["samples"][name][()] for name in MEANING]
-    if "loaded" not in file:
-        return Samples(*arrays)
-    return Samples(*arrays, loaded=Loaded(*(file["loaded"][name][()] for name in LOADED_MEANING)))
+def _samples(file: Hdf5, layout: Layout) -> Samples:
+    """The samples, if their shapes are those of the layout and of each other; nothing is read before."""
+    group = file.root.group("samples")
+    stored = {name: group.dataset(name) for name in MEANING}
+    (count,) = _shape(stored, "time", (None,))
+    for name, shape in layout_shapes(layout).items():
+        _shape(stored, name, (count, *shape))
+    if "loaded" not in file.root:
+        return Samples(*_arrays(file, stored))
+    log = file.root.group("loaded")
+    logged = {name: log.dataset(name) for name in LOADED_MEANING}
+    (entries,) = _shape(logged, "contact", (None,))
+    for name in LOADED_MEANING:
+        columns = (1 + layout.tangential,) if name == "impulse" else ()
+        _shape(logged, name, (count + 1,) if name == "start" else (entries, *columns))
+    arrays = _arrays(file, stored | {f"loaded {name}": each for name, each in logged.items()})
+    return Samples(*arrays[: len(stored)], loaded=Loaded(*arrays[len(stored) :]))
+
+
+def _shape(stored: Mapping[str, Dataset], name: str, wanted: tuple[int | None, ...]) -> tuple[int, ...]:
+    """The shape of an array, if it is the wanted one, where None is any length."""
+    shape = stored[name].shape
+    if len(shape) != len(wanted) or any(b not in (None, a) for a, b in zip(shape, wanted, strict=True)):
+        words = ", ".join("any" if length is None else str(length) for length in wanted)
+        raise ResultsError(f"'{name}' has the shape {shape}; time and layout of the run ask for ({words})")
+    if stored[name].dtype.kind not in _STORED_TYPES:
+        raise ResultsError(f"'{name}' holds no numbers")
+    return shape
+
+
+def _arrays(file: Hdf5, stored: Mapping[str, Dataset]) -> list[np.ndarray]:
+    """All of them, if together they are not more than is allowed."""
+    if sum(each.size for each in stored.values()) > file.allowed:
+        raise TooLarge("its samples unpack to more than its size allows")
+    return [each.read() for each in stored.values()]
 
 
 def _put_array(
-    group: h5py.Group, name: str, array: np.ndarray, meaning: tuple[str, str] | None = None
+    group: h5py.Group,
+    name: str,
+    array: np.ndarray,
+    meaning: tuple[str, str] | None = None,
+    *,
+    packed: bool = True,
 ) -> None:
     options: dict[str, Any] = {}
-    if array.size > 1:
+    if array.size > 1 and packed:
         row = array[:1].nbytes
         rows = max(1, min(len(array), _CHUNK_BYTES // row))
         options = {
@@ -120,11 +163,11 @@ def _put_text(group: h5py.Group, name: str, content: Any) -> None:
     group.create_dataset(name, data=np.bytes_(json.dumps(content).encode("ascii")))
 
 
-def _text(group: h5py.Group, name: str) -> Any:
-    stored = group[name][()]
-    if not isinstance(stored, bytes):
-        raise TypeError(f"{name} is no text")
-    return json.loads(stored)
+def _text(group: Group, name: str) -> Any:
+    stored = group.dataset(name)
+    if stored.shape or stored.dtype.kind != "S":
+        raise TypeError(f"'{name}' is no text")
+    return parse_json(bytes(stored.read()[()]), most=stored.size)
 
 
 def _sorted_out(snapshot: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[np.ndarray]]:
@@ -156,16 +199,18 @@ def _kind(name: str, value: Any) -> str:
     )
 
 
-def _snapshot(group: h5py.Group) -> dict[str, Any]:
+def _snapshot(group: Group) -> dict[str, Any]:
     snapshot: dict[str, Any] = {}
     for entry in _text(group, "entries"):
         if entry["kind"] not in ("array", "scalar", "float"):
             snapshot[entry["name"]] = entry["value"]
             continue
-        value = group[f"array {entry['array']}"][()]
-        if entry["kind"] == "array":
-            value = np.asarray(value)
-        elif entry["kind"] == "float" and np.iscomplexobj(value):
+        value = group.dataset(f"array {entry['array']}").read()
+        if value.dtype.kind not in _STORED_TYPES or (value.ndim and entry["kind"] != "array"):
+            raise TypeError(f"{entry['name']} is no number")
+        if entry["kind"] == "float" and np.iscomplexobj(value):
             raise TypeError(f"{entry['name']} is no real number")
+        if entry["kind"] != "array":
+            value = value[()]
         snapshot[entry["name"]] = float(value) if entry["kind"] == "float" else value
     return snapshot

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+import stat
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +18,9 @@ try:
     import fcntl
 except ImportError:  # systems without POSIX locks
     fcntl = None  # type: ignore[assignment]
+
+# A link in a folder that somebody sent would have another file emptied; a pipe would be waited for.
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 class Lock:
@@ -39,8 +43,10 @@ class Lock:
 
 def _acquire(path: Path) -> int:
     while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o666)
         try:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise ResultsError(f"{path} is no regular file: remove it.")
             if _busy(handle, path):
                 raise ResultsError(
                     f"{path.parent} is being written by process {_holder(path) or '?'}: wait for it, or give another "

@@ -7,6 +7,7 @@
 It is for people: nothing is read back from it, and a log that cannot be written stops no run.
 """
 
+import os
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,8 +24,19 @@ class RunLog:
     def note(self, text: str) -> None:
         """One line with the present time in UTC."""
         line = f"{datetime.now(UTC).isoformat(timespec='seconds')}  {' '.join(text.split())}\n"
-        with suppress(OSError), self._file.open("a", encoding="utf-8") as stream:
-            stream.write(line)
+        with suppress(OSError):
+            flags = (
+                os.O_WRONLY
+                | os.O_APPEND
+                | os.O_CREAT
+                | getattr(os, "O_NOFOLLOW", 0)
+                | getattr(os, "O_NONBLOCK", 0)
+            )
+            handle = os.open(self._file, flags, 0o666)
+            try:
+                os.write(handle, line.encode("utf-8", "replace"))
+            finally:
+                os.close(handle)
 
     def clear(self) -> None:
         """Forget another run."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from klapper.contact_states import IMPACT
+from klapper.results.errors import ResultsError
 
 if TYPE_CHECKING:
     from klapper.results.run import Run
@@ -75,7 +76,10 @@ class OverTime:
         """What the run brings along, else the statistics of its samples."""
         stored = run.about.get("over_time")
         if stored is not None:
-            return OverTime(*(_read(stored[name]) for name in QUANTITIES))
+            try:
+                return OverTime(*(_read(stored[name]) for name in QUANTITIES))
+            except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+                raise ResultsError("The statistics over time of this run are damaged.") from error
         tally = Tally(run.layout)
         tally.take_samples(run.samples)
         return tally.over_time

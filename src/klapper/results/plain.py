@@ -7,7 +7,7 @@ from typing import Any
 
 from klapper.results.errors import ResultsError
 
-_PLAIN = frozenset({type(None), bool, int, str})
+_PLAIN = frozenset({type(None), bool, int})
 _SEQUENCES = frozenset({list, tuple})
 
 
@@ -18,15 +18,19 @@ def plain(value: Any, where: str) -> Any:
         return value
     if kind is float:
         return value if math.isfinite(value) else str(value)
+    if kind is str:
+        return writable(value)
     if kind is dict or (kind not in _SEQUENCES and isinstance(value, Mapping)):
         return {
-            str(key): entry if type(entry) in _PLAIN else plain(entry, f"{where}[{key!r}]")
+            writable(str(key)): entry if type(entry) in _PLAIN else plain(entry, f"{where}[{key!r}]")
             for key, entry in value.items()
         }
     if hasattr(value, "tolist"):
         return plain(value.tolist(), where)
-    if isinstance(value, bool | int | str):
+    if isinstance(value, bool | int):
         return value
+    if isinstance(value, str):
+        return writable(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, list | tuple):
@@ -35,8 +39,13 @@ def plain(value: Any, where: str) -> Any:
             for index, entry in enumerate(value)
         ]
     if isinstance(value, Path):
-        return str(value)
+        return writable(str(value))
     raise ResultsError(
         f"{where} is a {type(value).__name__}, which cannot be stored: give numbers, texts, lists, dictionaries or "
         "arrays."
     )
+
+
+def writable(text: str) -> str:
+    """The text without signs that no file can hold: halves of surrogate pairs, as in some names of files."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -6,11 +6,11 @@ time, and exists only where no impact happened in between; an impact has an impu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import xarray
 
     from klapper.results.plots import Plots
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +262,7 @@ class Run:
                 "The system of this run does not know its momentum, so nothing is told of it; see run.ledger for "
                 "the energy."
             )
-        return Conservation.read(stored)
+        return _read("conservation", Conservation.read, stored)
 
     @property
     def statistics(self) -> Statistics:
@@ -270,7 +272,7 @@ class Run:
             raise ResultsError(
                 "This run tells nothing about its iterations: it was stored by an older version."
             )
-        return Statistics.read(stored)
+        return _read("statistics", Statistics.read, stored)
 
     @property
     def plot(self) -> Plots:
@@ -343,6 +345,14 @@ class Run:
             loaded.state[entries],
         )
         return gap, impulse, state
+
+
+def _read(name: str, reader: Callable[[Any], T], stored: Any) -> T:
+    """What a file tells about a run, which may be anything."""
+    try:
+        return reader(stored)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise ResultsError(f"The {name} of this run are damaged.") from error
 
 
 def mean_force(impulse: np.ndarray, time: np.ndarray, hit: np.ndarray) -> np.ndarray:

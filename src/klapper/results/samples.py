@@ -18,6 +18,7 @@ import numpy as np
 
 from klapper.contact_states import IMPACT
 from klapper.results.errors import ResultsError
+from klapper.results.plain import writable
 
 DIRECTIONS = (("normal",), ("normal", "tangential"), ("normal", "tangential 1", "tangential 2"))
 ENERGY = ("kinetic", "potential", "loads", "damping", "friction", "impact", "numerical")
@@ -86,9 +87,10 @@ class Layout:
             names = getattr(self, part)
             if isinstance(names, str):
                 raise ResultsError(f"{part} must be a sequence of names, not the text '{names}'.")
-            names = tuple(str(name) for name in names)
+            names = tuple(writable(str(name)) for name in names)
             if len(set(names)) < len(names):
-                twice = next(name for name in names if names.count(name) > 1)
+                seen: set[str] = set()
+                twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
                 raise ResultsError(f"{part} must have different names, but '{twice}' occurs twice.")
             object.__setattr__(self, part, names)
         if self.tangential not in (0, 1, 2):

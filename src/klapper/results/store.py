@@ -33,9 +33,11 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from klapper.counting import counted
+from klapper.doors.files import content_of
+from klapper.doors.json import LARGEST, parse_json
 from klapper.results import overview
-from klapper.results.container import FORMAT, TEMPORARY, write_whole
-from klapper.results.errors import ResultsError
+from klapper.results.container import EXPANSION, FORMAT, FREE, TEMPORARY, write_whole
+from klapper.results.errors import CannotRead, ResultsError
 from klapper.results.files import layout_from, read_fingerprint, read_part, read_run, write_part, write_run
 from klapper.results.lock import Lock
 from klapper.results.log import RunLog
@@ -142,7 +144,7 @@ class PartStore:
             raise ResultsError(
                 f"{self.folder} holds another run: give another folder, or begin with overwrite."
             )
-        found, good = _unfinished(self.folder, header)
+        found, good = _unfinished(self.folder, header, large=True)
         _remove(_parts(self.folder)[good:])
         if not good:
             return None
@@ -236,8 +238,11 @@ class PartStore:
         return self._layout
 
 
-def read(path: str | Path) -> Run:
+def read(path: str | Path, *, large: bool = False) -> Run:
     """The run in the file ``path``, or in a folder, where it may be unfinished: then its status is "interrupted".
+
+    ``large``  whether a file may unpack to more than 64 MB and 64 times its size: give it for a motion at rest that you
+               trust, since such a file may also be made to fill the memory
 
     >>> import tempfile
     >>> from klapper.mechanics import LinearSystem
@@ -251,10 +256,10 @@ def read(path: str | Path) -> Run:
     """
     path = Path(path)
     if not path.is_dir():
-        return read_run(path)
+        return read_run(path, large=large)
     if not (path / RUN).exists() and holds_parts(path):
         try:
-            run = _interrupted(path)
+            run = _interrupted(path, large=large)
         except ResultsError:
             if not (path / RUN).exists():
                 raise
@@ -265,7 +270,7 @@ def read(path: str | Path) -> Run:
                 return run
     if not (path / RUN).exists():
         raise ResultsError(f"{path} holds no run: there is neither {RUN} nor {HEADER}.")
-    return read_run(path / RUN)
+    return read_run(path / RUN, large=large)
 
 
 def holds_parts(folder: Path) -> bool:
@@ -273,40 +278,51 @@ def holds_parts(folder: Path) -> bool:
     return (folder / HEADER).exists()
 
 
-def _interrupted(folder: Path) -> Run:
+def _interrupted(folder: Path, *, large: bool) -> Run:
     """The run as far as its parts tell it."""
     header = _header(folder)
-    found, _ = _unfinished(folder, header)
+    found, _ = _unfinished(folder, header, large=large)
     end = f" at {found.samples.time[-1]:g} s" if len(found.samples) else ""
     message = f"The run stopped{end} and can be resumed. {found.message}".strip()
     steps = int(found.samples.step[-1]) if len(found.samples) else 0
     about = header["about"] | {"status": "interrupted", "message": message, "steps": steps}
     for name in ("statistics", "iterations"):
         if found.snapshot.get(name):
-            about[name] = json.loads(found.snapshot[name])
+            about[name] = parse_json(found.snapshot[name].encode())
     return Run(found.layout, found.samples, about)
 
 
-def _unfinished(folder: Path, header: Mapping[str, Any]) -> tuple[Resumed, int]:
+def _unfinished(folder: Path, header: Mapping[str, Any], *, large: bool) -> tuple[Resumed, int]:
     """The parts from the first one on as far as they are whole and follow each other, and how many they are."""
     layout, message = layout_from(header["layout"]), ""
     stretches, count = [Samples.empty(layout)], 0
     snapshot: dict[str, Any] = {}
     files = _parts(folder)
+    allowed = math.inf if large else float(max(FREE, EXPANSION * sum(map(_size, files))))
     for number, file in enumerate(files, 1):
         try:
-            origin, samples, state = read_part(file)
+            origin, samples, state, taken = read_part(file, layout, allowed=allowed)
             samples.require(layout)
             follows = origin == {"token": header["token"], "part": number, "before": count}
             reason = "" if follows else f"{file} does not continue the run."
+        except CannotRead:
+            raise  # it may be whole: nothing is left out, or removed, because of a disk that does not answer
         except ResultsError as error:
             reason = str(error)
         if reason:
             message = f"Parts from number {number} on are left out: {reason}"
             return Resumed(layout, _joined(stretches), snapshot, message), number - 1
         stretches.append(samples)
+        allowed -= taken
         snapshot, count = state, count + len(samples)
     return Resumed(layout, _joined(stretches), snapshot, message), len(files)
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
 
 
 def _joined(stretches: list[Samples]) -> Samples:
@@ -316,7 +332,7 @@ def _joined(stretches: list[Samples]) -> Samples:
 def _header(folder: Path) -> dict[str, Any]:
     file = folder / HEADER
     try:
-        header = json.loads(file.read_bytes())
+        header = parse_json(content_of(file, LARGEST))
         newer, digest = header["format"] > FORMAT, header.pop("blake2b", "")
     except FileNotFoundError:
         raise ResultsError(
@@ -324,7 +340,7 @@ def _header(folder: Path) -> dict[str, Any]:
         ) from None
     except OSError as error:
         raise ResultsError(f"{file} cannot be read: {error.strerror or error}.") from error
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         newer, digest, header = False, "", {}
     if newer:
         raise ResultsError(

@@ -13,9 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-LARGEST_SCENARIO = 1_000_000  # bytes
 LARGEST_FILE = 256_000_000  # bytes, unpacked
+FREE, EXPANSION = (
+    16_000_000,
+    50,
+)  # bytes that any file may unpack to, and times its size; numbers pack to a tenth
 _CHUNK = 1_000_000
+_LONGEST = 255  # bytes of a name, of all usual file systems
 
 
 class Refused(ValueError):
@@ -31,6 +35,8 @@ class Folder:
 
     def inside(self, name: str) -> Path:
         """The resolved path of a name; :class:`Refused` if it leads out of all folders."""
+        if any(len(part.encode("utf-8", "replace")) > _LONGEST for part in name.split("/")):
+            raise Refused("which is no name of a file")
         try:
             path = (self.root / name).resolve()
             roots = [folder.resolve() for folder in (self.root, *self.allowed)]
@@ -53,6 +59,8 @@ class Folder:
             raise Refused(f"which cannot be read ({error.strerror})") from None
         if size > LARGEST_FILE:
             raise Refused(f"which is larger than {LARGEST_FILE // 1_000_000} MB")
+        if size > max(FREE, EXPANSION * path.stat().st_size):
+            raise Refused(f"which unpacks to more than {EXPANSION} times its size")
         return path
 
 
@@ -67,7 +75,7 @@ def _unpacked(path: Path) -> int:
                 return sum(entry.file_size for entry in archive.infolist())
         if path.suffix == ".gz":
             return _unpacked_stream(path)
-    except (zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error, ValueError):
+    except (zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error, ValueError, NotImplementedError):
         raise Refused("which is damaged") from None
     return size
 

@@ -58,8 +58,14 @@ class Place:
 
         try:
             yield
-        except InvalidModel as error:
+        except (InvalidModel, UnicodeError) as error:
             raise self.refused(str(error)) from error
+        except ScenarioError:
+            raise
+        except (ArithmeticError, ValueError) as error:  # of numbers that numpy and scipy cannot work with
+            raise self.refused(f"{self.words} cannot be computed with these numbers: {error}") from error
+        except MemoryError:
+            raise self.refused(f"{self.words} needs more memory than there is.") from None
 
 
 def shown(given: Any) -> str:

@@ -6,14 +6,15 @@ run = scenario.simulate()
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from klapper.doors import Unreadable
+from klapper.doors.toml import parse_toml, text_of
 from klapper.scenario.errors import ScenarioError
-from klapper.scenario.files import LARGEST_SCENARIO, Folder
+from klapper.scenario.files import Folder
 from klapper.scenario.kinds import KINDS
 from klapper.scenario.lines import line_index
 from klapper.scenario.place import Place, shown
@@ -77,7 +78,8 @@ class Scenario:
             raise self.place.at("model").refused(
                 "an example of the gallery has no system of its own; `klapper run` runs it."
             )
-        system: System = build(self.content, self.place)
+        with self.place.at("model").naming():
+            system: System = build(self.content, self.place)
         return system
 
     def scheme(self) -> Scheme:
@@ -94,25 +96,42 @@ class Scenario:
         overwrite: bool = False,
         progress: bool | None = None,
         on_interrupt: Literal["raise", "return"] = "raise",
+        long: bool = False,
     ) -> Run:
         """The run; ``system`` if it was built before, the others as of :func:`klapper.simulate.simulate`."""
-        from klapper.simulate import simulate
+        from numpy.linalg import LinAlgError
 
-        model = self.system() if system is None else system
-        until = self._wishes["until"]
+        from klapper.mechanics import InvalidModel
+        from klapper.simulate import simulate, too_long
+
+        model, scheme = self.system() if system is None else system, self.scheme()
+        until, place = self._wishes["until"], self.place.at("run").at("until")
         if not until > model.start.time:
-            raise self.place.at("run").at("until").wrong(until, f"times after {model.start.time:g} s")
-        with self.place.at("scheme").naming():
+            raise place.wrong(until, f"times after {model.start.time:g} s")
+        if not long and (reason := too_long(model, scheme, until)):
+            raise place.refused(
+                f"{place.words} is {until:g}, {reason}: give a smaller time or larger steps, or confirm by --long."
+            )
+        try:
             return simulate(
                 model,
                 until,
-                self.scheme(),
+                scheme,
                 every=self._wishes.get("every"),
                 store=store,
                 overwrite=overwrite,
                 progress=progress,
                 on_interrupt=on_interrupt,
+                long=True,
             )
+        except (ArithmeticError, MemoryError, ValueError) as error:
+            unclear = isinstance(error, ArithmeticError | MemoryError | InvalidModel | LinAlgError)
+            if (
+                not unclear and type(error) is not ValueError
+            ):  # of another room, which tells it in its own words
+                raise
+            with self.place.at("scheme").naming():
+                raise
 
     @property
     def _wishes(self) -> dict[str, Any]:
@@ -136,19 +155,12 @@ def read_scenario(path: str | Path, *, allow: Sequence[str | Path] = ()) -> Scen
     """
     file = Path(path)
     try:
-        with file.open("rb") as stream:
-            content = stream.read(LARGEST_SCENARIO + 1)
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise ScenarioError(f"{file.name}, line {line}: it is no text in UTF-8.") from None
+        text = text_of(file)
+    except Unreadable as error:
+        raise ScenarioError(_refused(file.name, error)) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no name of a file"
         raise ScenarioError(f"{file} cannot be read: {reason}.") from None
-    if len(content) > LARGEST_SCENARIO:
-        raise ScenarioError(
-            f"{file} is larger than {LARGEST_SCENARIO // 1_000_000} MB; put large matrices into files of their own."
-        )
     return parse_scenario(text, file.parent, file.name, allow=allow)
 
 
@@ -166,9 +178,9 @@ def parse_scenario(
     {'restitution': 0.7}
     """
     try:
-        content = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ScenarioError(_no_toml(name, error)) from None
+        content = parse_toml(text)
+    except Unreadable as error:
+        raise ScenarioError(_refused(name, error)) from None
     place = Place(name, Folder(Path(folder), tuple(map(Path, allow))), line_index(text))
     model = content.get("model")
     if not isinstance(model, dict):
@@ -186,11 +198,7 @@ def parse_scenario(
     return Scenario(kind, KINDS[kind].table.check(content, place), place, text)
 
 
-def _no_toml(name: str, error: Exception) -> str:
-    """Where and why a text is no TOML; the parser tells the line at the end of its message."""
-    reason, _, where = str(error).partition(" (at ")
-    if isinstance(error, RecursionError):
-        reason = "its tables are nested too deeply"
-    line = where.partition("line ")[2].partition(",")[0]
-    at = f"{name}, line {line}" if line.isdigit() else name
-    return f"{at}: it is no TOML: {' '.join(reason.split())}."
+def _refused(name: str, error: Unreadable) -> str:
+    """The sentence of an error that may begin with its line."""
+    told = str(error)
+    return f"{name}{', ' if told.startswith('line ') else ': '}{told}."

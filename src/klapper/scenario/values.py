@@ -14,7 +14,8 @@ from typing import Any, Protocol
 from klapper.scenario.files import Refused
 from klapper.scenario.place import Place, shown
 
-_LARGEST = 1e300  # beyond, squares would overflow anyway
+# Models multiply up to five given numbers and divide by them (n² / m, c² x²); floating point ends at 1e308.
+_LARGEST, _SMALLEST = 1e60, 1e-60
 
 
 class Value(Protocol):
@@ -50,8 +51,10 @@ class Number:
         return isinstance(given, self._types) and not isinstance(given, bool)
 
     def check(self, given: Any, at: Place) -> float:
-        if not self.fits(given) or not abs(given) < _LARGEST or not self._within(given):
+        if not self.fits(given) or not self._within(given):
             raise at.wrong(given, self.allowed)
+        if given != 0 and not _SMALLEST <= abs(given) <= _LARGEST:
+            raise at.wrong(given, f"{self.allowed}, 0 or of a size from {_SMALLEST:g} to {_LARGEST:g}")
         return float(given)
 
     def _within(self, given: float) -> bool:

@@ -12,14 +12,14 @@ Of a symmetric matrix one triangle is enough. An error names the file and the li
 
 from __future__ import annotations
 
-import zipfile
+import warnings
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.io
 import scipy.sparse as sparse
 
 from klapper.mechanics import InvalidModel
@@ -27,6 +27,8 @@ from klapper.mechanics import InvalidModel
 Dof = tuple[int, int]  # node, direction 1 … 6
 
 FIXED_BY_ABAQUS = 1e35  # Abaqus marks supported coordinates by 1e36 on the diagonal of the stiffness
+_EMPTY = 10  # rows per entry at most: supports and internal nodes leave few rows empty
+_LARGEST_WHOLE = 2**31  # numbers of rows and nodes
 _COMMENTS = ("*", "#", "%")
 
 
@@ -44,12 +46,66 @@ def read_matrix(path: Any, kind: str = "stiffness") -> MatrixFile:
     if file.suffix in (".npz", ".npy"):
         return MatrixFile(_symmetric(_numpy(file, kind), file))
     if _first_line(file).lower().startswith("%%matrixmarket"):
-        try:
-            return MatrixFile(_symmetric(sparse.csr_array(scipy.io.mmread(file, spmatrix=False)), file))
-        except (ValueError, OverflowError) as error:
-            raise InvalidModel(f"{file.name} is not a valid Matrix Market file: {error}.") from None
+        return MatrixFile(_symmetric(_market(file), file))
     table, lines = read_table(file, (3, 5))
     return _labelled(table, lines, file) if table.shape[1] == 5 else _numbered(table, lines, file)
+
+
+def _market(file: Path) -> Any:
+    """A real Matrix Market file (n, n): a coordinate list, or an array by columns."""
+    words = _first_line(file).lower().split()
+    if len(words) != 5 or words[1] != "matrix" or words[2] not in ("coordinate", "array"):
+        raise InvalidModel(f"{file.name} is not a valid Matrix Market file: its first line is damaged.")
+    if words[3] not in ("real", "integer", "double") or words[4] not in (
+        "general",
+        "symmetric",
+        "skew-symmetric",
+    ):
+        raise InvalidModel(f"{file.name} holds a {words[3]} {words[4]} matrix; expected a real one.")
+    listed = words[2] == "coordinate"
+    try:
+        with _opened(file) as stream, warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of no rows
+            size = next((line for line in stream if line.strip() and not line.startswith("%")), "")
+            n, columns, *more = (int(word) for word in size.split())
+            values = np.loadtxt(stream, comments="%", ndmin=2)
+    except (ValueError, OverflowError, OSError, EOFError, zlib.error) as error:
+        raise InvalidModel(f"{file.name} is not a valid Matrix Market file: {error}.") from None
+    mirrored = words[4] != "general"
+    if n != columns or len(more) != listed or n < 1:
+        raise InvalidModel(f"{file.name} holds an array of shape ({n}, {columns}); expected a matrix (n, n).")
+    expected = more[0] if listed else n * (n + 1) // 2 if mirrored else n * n
+    if values.shape != (expected, 3 if listed else 1):
+        raise InvalidModel(
+            f"{file.name} is not a valid Matrix Market file: it declares {expected} entries and has {len(values)} rows "
+            f"of {values.shape[1]}; it was cut or changed."
+        )
+    if not listed:
+        full = np.zeros((n, n))
+        place = np.triu_indices(n) if mirrored else None
+        if place is None:
+            full = values[:, 0].reshape(n, n).T
+        else:
+            full[place[1], place[0]] = values[:, 0]
+        return sparse.csr_array(full)
+    _require_size(n, expected, file)
+    numbers = _whole(
+        values[:, :2], np.zeros(len(values), dtype=int), file, "a row or column number from 1 on", least=1
+    )
+    if numbers.max(initial=0) > n:
+        raise InvalidModel(
+            f"{file.name} is not a valid Matrix Market file: it names row or column {numbers.max()}, but it has {n}."
+        )
+    return sparse.csr_array((values[:, 2], (numbers[:, 0] - 1, numbers[:, 1] - 1)), shape=(n, n))
+
+
+def _require_size(n: int, entries: int, file: Path) -> None:
+    """Refuse a matrix (n, n) of which nearly all rows are empty: its size costs memory, and it is of no structure."""
+    if n > _EMPTY * entries + 1000:
+        raise InvalidModel(
+            f"{file.name} has {entries} entries, but rows up to number {n}; at least one row in {_EMPTY} must have an "
+            "entry: renumber them."
+        )
 
 
 def read_dofs(path: Any) -> tuple[Dof, ...]:
@@ -134,6 +190,7 @@ def _table_line_by_line(file: Path, columns: tuple[int, ...]) -> tuple[np.ndarra
 def _numbered(table: np.ndarray, lines: np.ndarray, file: Path) -> MatrixFile:
     numbers = _whole(table[:, :2], lines, file, "a row or column number from 1 on", least=1)
     n = int(numbers.max())
+    _require_size(n, len(numbers), file)
     return MatrixFile(_from_entries(numbers[:, 0] - 1, numbers[:, 1] - 1, table[:, 2], n, file))
 
 
@@ -184,16 +241,24 @@ def _numpy(file: Path, kind: str) -> Any:
         with np.load(file, allow_pickle=False) as archive:
             names = list(archive.files)
             if "format" in names and "shape" in names:
-                return sparse.csr_array(sparse.load_npz(file))
+                stored = sparse.load_npz(file)
+                _require_size(max(stored.shape), stored.data.size, file)
+                if stored.format in ("csr", "csc", "bsr"):
+                    stored.check_format(full_check=True)  # before anything is done with its indices
+                return sparse.csr_array(stored)
             if kind not in names and len(names) != 1:
                 raise InvalidModel(f"{file.name} holds {', '.join(names)}, but no array '{kind}'.")
             return sparse.csr_array(archive[kind if kind in names else names[0]])
-    except (ValueError, TypeError, OSError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise InvalidModel(f"{file.name} cannot be read as a matrix of numpy or scipy: {error}.") from None
+    except InvalidModel:
+        raise
+    except (Exception, MemoryError) as error:  # their readers fail in many ways on damaged files
+        raise InvalidModel(
+            f"{file.name} cannot be read as a matrix of numpy or scipy: {' '.join(str(error).split())[:200]}."
+        ) from None
 
 
 def _whole(values: np.ndarray, lines: np.ndarray, file: Path, what: str, least: int = -(2**62)) -> np.ndarray:
-    wrong = (values != np.round(values)) | (values < least)
+    wrong = (values != np.round(values)) | (values < least) | (np.abs(values) > _LARGEST_WHOLE)
     if wrong.any():
         k, j = np.argwhere(wrong)[0]
         raise InvalidModel(f"{_line(lines, k, file)}: {values[k, j]:g} is not {what}.")

@@ -31,13 +31,17 @@ With ``[sample]`` (``kind = "sobol"`` or ``"latin-hypercube"``, ``count``, ``see
 
 from __future__ import annotations
 
-import tomllib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from klapper.doors import Unreadable
+from klapper.doors.toml import read_toml
+from klapper.scenario.files import Folder, Refused
+from klapper.scenario.place import shortened, shown
 from klapper.studies.design import Design, grid, latin_hypercube, listed, sobol
 from klapper.studies.errors import StudyError
 from klapper.studies.maps import map_named
@@ -70,6 +74,7 @@ _FIGURES = {
     "boundaries": ("x", "y"),
 }
 _OPTIONAL = {"log", "by", "at", "names"}
+MOST_VALUES = 2_000_000  # with their keys about 300 MB
 _SAMPLES = {"sobol": sobol, "latin-hypercube": latin_hypercube}
 
 
@@ -105,17 +110,25 @@ class FigureWish:
         getattr(described.figure, self.kind)(**self.arguments, onto=onto)
 
 
-def read_study(path: Path) -> tuple[Study, list[FigureWish]]:
-    """The study and the figures described in a file; its store and its scenario are relative to the file."""
+def read_study(path: Path, *, allow: Sequence[Path] = ()) -> tuple[Study, list[FigureWish]]:
+    """The study and the figures described in a file; its store and its scenario are relative to the file.
+
+    ``allow``  folders, besides that of the file, below which they may lie
+    """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = read_toml(path)
     except FileNotFoundError:
         raise StudyError(f"{path} does not exist.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise StudyError(f"{path} is no TOML: {error}.") from error
+    except OSError as error:
+        raise StudyError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except Unreadable as error:
+        raise StudyError(f"{path} cannot be read: {error}.") from error
     _require_keys(content, _KNOWN, ("outputs", "over"), "the study")
+    _require_countable(content)
     over, outputs = _design(content), _names(content, "outputs")
-    target, options = _target(content, path.parent)
+    store = _typed(content, "store", str, "the name of a folder", path.stem)
+    folder = Folder(path.parent, tuple(allow))
+    target, options = _target(content, folder)
     if "units" in options:
         varied = over.columns if isinstance(over, Design) else over
         options["units"] = {
@@ -125,10 +138,10 @@ def read_study(path: Path) -> tuple[Study, list[FigureWish]]:
         target,
         over=over,
         outputs=outputs,
-        store=path.parent / _typed(content, "store", str, "the name of a folder", path.stem),
+        store=_inside(folder, "store", store),
         fixed=_flat(_typed(content, "fixed", dict, "a table of parameters", {})),
         replicates=_typed(content, "replicates", int, "a whole number", 1),
-        seed=_typed(content, "seed", int, "a whole number", 0),
+        seed=_seed(content),
         refine=_refine(content),
         continue_along=_typed(content, "continue_along", str, "an axis")
         if "continue_along" in content
@@ -140,7 +153,16 @@ def read_study(path: Path) -> tuple[Study, list[FigureWish]]:
     ]
 
 
-def _target(content: Mapping[str, Any], folder: Path) -> tuple[Any, dict[str, Any]]:
+def _inside(folder: Folder, key: str, name: str) -> Path:
+    """The path that a name means, in the words of the file; one that leads out of all folders is refused."""
+    try:
+        folder.inside(name)
+    except Refused as reason:
+        raise StudyError(f"{key} is '{shortened(name)}', {reason}.") from None
+    return folder.root / name
+
+
+def _target(content: Mapping[str, Any], folder: Folder) -> tuple[Any, dict[str, Any]]:
     """What is computed, and what the study must know of it."""
     given = [key for key in _TARGETS if key in content]
     if len(given) != 1:
@@ -150,7 +172,7 @@ def _target(content: Mapping[str, Any], folder: Path) -> tuple[Any, dict[str, An
     if given[0] == "example":
         return name, {}
     if given[0] == "scenario":
-        return folder / name, {}
+        return _inside(folder, "scenario", name), {}
     shipped = map_named(name)
     return shipped.function, {"vectorised": shipped.vectorised, "units": dict(shipped.units)}
 
@@ -177,17 +199,38 @@ def _design(content: Mapping[str, Any]) -> Design | Mapping[str, Sequence[Any]]:
     if kind == "list":
         return listed(over)
     if kind not in _SAMPLES:
-        raise StudyError(f"sample.kind is '{kind}': give one of {', '.join([*_SAMPLES, 'list'])}.")
+        raise StudyError(f"sample.kind is '{shortened(kind)}': give one of {', '.join([*_SAMPLES, 'list'])}.")
     ranges = {name: _range(name, given) for name, given in over.items()}
     count = _typed(sample, "count", int, "a whole number")
-    return _SAMPLES[kind](ranges, count, seed=_typed(sample, "seed", int, "a whole number", 0))
+    return _SAMPLES[kind](ranges, count, seed=_seed(sample))
+
+
+def _require_countable(content: Mapping[str, Any]) -> None:
+    """Refuse more points than a file may ask for, before any of them is made."""
+    over = _flat(_typed(content, "over", dict, "a table of parameters"))
+    sample = content.get("sample")
+    sizes = [
+        given["count"] if isinstance(given, dict) else len(given)
+        for given in over.values()
+        if isinstance(given, list) or (isinstance(given, dict) and isinstance(given.get("count"), int))
+    ]
+    points = math.prod(sizes) if not isinstance(sample, dict) else sample.get("count", max(sizes, default=0))
+    replicates = content.get("replicates", 1)
+    if not isinstance(points, int) or not isinstance(replicates, int):
+        return  # which is told where they are read
+    values = points * max(replicates, 1) * max(len(over), 1)
+    if values > MOST_VALUES:
+        raise StudyError(
+            f"the study has {values:.2g} values (points times parameters), and a file may ask for {MOST_VALUES:.0g}: "
+            "give fewer, or describe it in Python."
+        )
 
 
 def _axis(name: str, given: Any) -> Sequence[Any]:
     if isinstance(given, list):
         return given
     if not isinstance(given, dict):
-        raise StudyError(f"over.{name} is {given!r}: give a list, or {{ from = …, to = …, count = … }}.")
+        raise StudyError(f"over.{name} is {shown(given)}: give a list, or {{ from = …, to = …, count = … }}.")
     _require_keys(given, ("from", "to", "count", "log"), ("from", "to", "count"), f"over.{name}")
     low, high = _range(name, {key: given[key] for key in ("from", "to")})
     count = _typed(given, "count", int, "a whole number")
@@ -196,12 +239,21 @@ def _axis(name: str, given: Any) -> Sequence[Any]:
 
 def _range(name: str, given: Any) -> tuple[float, float]:
     if not isinstance(given, dict):
-        raise StudyError(f"over.{name} is {given!r}: a sample needs a range {{ from = …, to = … }}.")
+        raise StudyError(f"over.{name} is {shown(given)}: a sample needs a range {{ from = …, to = … }}.")
     _require_keys(given, ("from", "to"), ("from", "to"), f"over.{name}")
     ends = [given[key] for key in ("from", "to")]
     if any(isinstance(end, bool) or not isinstance(end, int | float) for end in ends):
-        raise StudyError(f"over.{name} is from {ends[0]!r} to {ends[1]!r}: give two numbers.")
+        raise StudyError(f"over.{name} is from {shown(ends[0])} to {shown(ends[1])}: give two numbers.")
+    if not all(math.isfinite(end) for end in ends):
+        raise StudyError(f"over.{name} is from {ends[0]!r} to {ends[1]!r}: give finite numbers.")
     return float(ends[0]), float(ends[1])
+
+
+def _seed(given: Mapping[str, Any]) -> int:
+    seed = int(_typed(given, "seed", int, "a whole number", 0))
+    if seed < 0:
+        raise StudyError(f"seed is {seed}: give a whole number from 0 on.")
+    return seed
 
 
 def _refine(content: Mapping[str, Any]) -> Refine | None:
@@ -220,8 +272,8 @@ def _refine(content: Mapping[str, Any]) -> Refine | None:
 def _wish(number: int, given: Any) -> FigureWish:
     where = f"figure {number}"
     if not isinstance(given, dict) or given.get("kind") not in _FIGURES:
-        shown = given.get("kind") if isinstance(given, dict) else given
-        raise StudyError(f"the kind of {where} is {shown!r}: give one of {', '.join(_FIGURES)}.")
+        kind = given.get("kind") if isinstance(given, dict) else given
+        raise StudyError(f"the kind of {where} is {shown(kind)}: give one of {', '.join(_FIGURES)}.")
     allowed = _FIGURES[given["kind"]]
     needed = tuple(key for key in allowed if key not in _OPTIONAL)
     _require_keys(given, ("kind", *allowed), needed, where)
@@ -234,9 +286,9 @@ def _wish(number: int, given: Any) -> FigureWish:
 def _require_keys(given: Mapping[str, Any], known: Sequence[str], needed: Sequence[str], where: str) -> None:
     for key in given:
         if key not in known:
-            nearest = get_close_matches(key, known, n=1, cutoff=0.5)
+            nearest = get_close_matches(key[:200], known, n=1, cutoff=0.5)
             hint = f" (did you mean '{nearest[0]}'?)" if nearest else ""
-            raise StudyError(f"{where} has no key '{key}'{hint}; keys are {', '.join(known)}.")
+            raise StudyError(f"{where} has no key '{shortened(key)}'{hint}; keys are {', '.join(known)}.")
     for key in needed:
         if key not in given:
             raise StudyError(f"{where} needs the key '{key}'; keys are {', '.join(known)}.")
@@ -251,12 +303,12 @@ def _typed(given: Mapping[str, Any], key: str, kind: type, words: str, default: 
         kind is bool or not isinstance(value, bool)
     )
     if not fits:
-        raise StudyError(f"{key} is {value!r}: give {words}.")
+        raise StudyError(f"{key} is {shown(value)}: give {words}.")
     return value
 
 
 def _names(given: Mapping[str, Any], key: str) -> list[str]:
     value = given[key]
     if not isinstance(value, list) or not value or not all(isinstance(entry, str) for entry in value):
-        raise StudyError(f"{key} is {value!r}: give a list of names.")
+        raise StudyError(f"{key} is {shown(value)}: give a list of names.")
     return value

@@ -60,6 +60,11 @@ class Bracket:
     def middle(self) -> float:
         return 0.5 * (self.low + self.high)
 
+    @property
+    def width(self) -> float:
+        """Distance of the bounds, 0 if no number lies between them: then no accuracy asks for more."""
+        return self.high - self.low if self.low < self.middle < self.high else 0.0
+
     def point(self, value: float) -> dict[str, Any]:
         return {**dict(self.others), self.axis: value}
 
@@ -116,8 +121,8 @@ def bisected(
     narrow: list[Bracket] = []
     wide = list(brackets)
     while wide:
-        narrow += [bracket for bracket in wide if bracket.high - bracket.low <= accuracy]
-        wide = [bracket for bracket in wide if bracket.high - bracket.low > accuracy]
+        narrow += [bracket for bracket in wide if bracket.width <= accuracy]
+        wide = [bracket for bracket in wide if bracket.width > accuracy]
         if not wide:
             break
         points = [bracket.point(bracket.middle) for bracket in wide]

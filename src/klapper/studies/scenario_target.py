@@ -9,13 +9,13 @@ the file, without titles and wishes for figures; comments do not matter, and the
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from klapper.doors.toml import parse_toml
 from klapper.studies.errors import StudyError
 from klapper.studies.identity import code_of_package, digest_of_file, digest_of_text
 from klapper.studies.run_numbers import RunNumber
@@ -61,7 +61,7 @@ class ScenarioTarget:
 
     @cached_property
     def _raw(self) -> dict[str, Any]:
-        content = tomllib.loads(self.text)
+        content = parse_toml(self.text)
         for table, key in _NO_MATTER:
             content.get(table, {}).pop(key, None)
         return content

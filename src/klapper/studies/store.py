@@ -15,11 +15,16 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from klapper.doors import Unreadable
+from klapper.doors.sqlite import connect, names_of, require_tables
+from klapper.results.errors import ResultsError
+from klapper.results.lock import Lock
 from klapper.studies.batch import Row
 from klapper.studies.errors import StudyError
 
@@ -62,14 +67,23 @@ class Store:
     """The points of a study on disk, open for writing; a context manager."""
 
     def __init__(self, folder: Path, content: Content, units: Mapping[str, str]) -> None:
-        from klapper.results.lock import Lock
-
         self.folder, self.content = folder, content
-        folder.mkdir(parents=True, exist_ok=True)
-        self._lock = Lock(folder / LOCK)
         try:
-            self._base = sqlite3.connect(folder / FILE, timeout=60.0, isolation_level=None)
-            self._prepare(units)
+            folder.mkdir(parents=True, exist_ok=True)
+            self._lock = Lock(folder / LOCK)
+        except (OSError, ValueError) as error:
+            if isinstance(error, ResultsError):
+                raise
+            reason = getattr(error, "strerror", None) or "it is no name of a folder"
+            raise StudyError(f"{folder} cannot hold a study: {reason}.") from error
+        try:
+            with told(folder):
+                self._base = connect(folder / FILE, write=True)
+                try:
+                    self._prepare(units)
+                except BaseException:
+                    self._base.close()
+                    raise
         except BaseException:
             self._lock.release()
             raise
@@ -100,6 +114,16 @@ class Store:
         units: Mapping[str, str],
     ) -> None:
         """Write computed points (key, replicate, parameters, row), all or none of them."""
+        with told(self.folder):
+            self._keep(code, points, kinds, units)
+
+    def _keep(
+        self,
+        code: str,
+        points: Iterable[tuple[bytes, int, Sequence[Any], Row]],
+        kinds: Mapping[str, str],
+        units: Mapping[str, str],
+    ) -> None:
         now = time.time()
         self._base.execute("BEGIN IMMEDIATE")
         try:
@@ -114,7 +138,8 @@ class Store:
             self._learn(kinds, units)
             self._base.execute("COMMIT")
         except BaseException:
-            self._base.execute("ROLLBACK")
+            if self._base.in_transaction:  # a full disk ends it by itself
+                self._base.execute("ROLLBACK")
             raise
 
     def read(self, names: Sequence[str], keys: Iterable[bytes]) -> list[tuple[Any, ...] | None]:
@@ -122,17 +147,18 @@ class Store:
         return read_points(self._base, self.content, names, keys)
 
     def _prepare(self, units: Mapping[str, str]) -> None:
+        if names_of(self._base):  # before anything is written
+            require_same(self.folder, content_of(self._base, self.folder), self.content)
         self._base.execute("PRAGMA journal_mode = WAL")
         self._base.execute("PRAGMA synchronous = NORMAL")
         self._base.execute("PRAGMA wal_autocheckpoint = 4000")
         self._base.execute("PRAGMA cache_size = -131072")  # KiB: keys arrive in random order
         columns = self.content.stored_as
-        if not self._base.execute("SELECT 1 FROM sqlite_master WHERE name = 'points'").fetchone():
-            values = "".join(f", {quoted(column)}" for column in columns)
+        if not names_of(self._base):
             names = (*self.content.parameters, *self.content.outputs)
             roles = ["parameter"] * len(self.content.parameters) + ["output"] * len(self.content.outputs)
             self._base.execute("BEGIN IMMEDIATE")
-            for statement in (*_SCHEMA, _POINTS.format(values=values)):
+            for statement in (*_SCHEMA, _points_table(columns)):
                 self._base.execute(statement)
             about = [("format", FORMAT), ("target", self.content.target)]
             self._base.executemany("INSERT INTO about VALUES (?, ?)", about)
@@ -172,30 +198,75 @@ def _verdict(row: Row) -> tuple[str, str, float]:
     return "failed" if row.error else "done", row.error, row.seconds
 
 
+@contextmanager
+def told(folder: Path) -> Iterator[None]:
+    """Whatever a store cannot do is told in one sentence: a damaged file, a full disk, a folder without permission."""
+    try:
+        yield
+    except Unreadable as error:
+        reason = " ".join(str(error).split())
+        raise StudyError(
+            f"{folder / FILE} is no store of a study ({reason}): give another folder."
+        ) from error
+    except (sqlite3.Error, OSError) as error:
+        reason = " ".join(str(error).split()).removesuffix(".")
+        raise StudyError(f"{folder / FILE} cannot be used: {reason}.") from error
+
+
+@contextmanager
+def sound(folder: Path) -> Iterator[None]:
+    """Whatever cannot be read of a damaged store is told in one sentence."""
+    try:
+        with told(folder):
+            yield
+    except (StudyError, ResultsError):
+        raise
+    except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
+        # SQLite hands out what the bytes say: numbers for texts, texts that are none
+        reason = " ".join(str(error).split()).removesuffix(".")
+        raise StudyError(f"{folder / FILE} is damaged ({type(error).__name__}: {reason}).") from error
+
+
 def open_reader(folder: Path) -> sqlite3.Connection:
-    """A connection that only reads, to a store that may be written at the same time."""
+    """A connection that only reads, to a store that may be written at the same time; see :func:`content_of` first."""
     file = folder / FILE
     if not file.is_file():
         raise StudyError(f"{folder} holds no study: run it first.")
-    return sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True, timeout=60.0)
+    with told(folder):
+        return connect(file)
 
 
 def content_of(base: sqlite3.Connection, folder: Path) -> Content:
     """What the store holds; :class:`StudyError` if it is none of ours."""
-    try:
-        about = dict(base.execute("SELECT name, value FROM about"))
-        rows = base.execute("SELECT name, role FROM columns ORDER BY number").fetchall()
+    with told(folder):
+        if not {"about", "columns", "codes", "points"} <= names_of(base):
+            raise Unreadable("its tables are not those of a study")
+        about = dict(base.execute("SELECT name, value FROM about LIMIT 100"))
+        rows = base.execute("SELECT name, role, stored_as FROM columns ORDER BY number LIMIT 3000").fetchall()
+        if not all(isinstance(entry, str) for row in (*about.items(), *rows) for entry in row):
+            raise Unreadable("it does not say what it holds")
+        if {"format", "target"} - about.keys():
+            raise Unreadable("it does not say what it holds")
         if about["format"] != FORMAT:
             raise StudyError(
-                f"{folder} was written by a newer klapper (format {about['format']}): upgrade klapper."
+                f"{folder} was written by a newer klapper (format {about['format'][:20]}): upgrade klapper."
             )
-        return Content(
+        content = Content(
             about["target"],
-            tuple(name for name, role in rows if role == "parameter"),
-            tuple(name for name, role in rows if role == "output"),
+            tuple(name for name, role, _ in rows if role == "parameter"),
+            tuple(name for name, role, _ in rows if role == "output"),
         )
-    except (sqlite3.DatabaseError, KeyError) as error:
-        raise StudyError(f"{folder / FILE} is no store of a study ({error}): give another folder.") from error
+        if content.stored_as != tuple(stored for _, _, stored in rows):
+            raise Unreadable("it does not say what it holds")
+        sizes = (folder / f"{FILE}{end}" for end in ("", "-wal"))
+        size = sum(file.stat().st_size for file in sizes if file.exists())
+        require_tables(base, (*_SCHEMA, _points_table(content.stored_as)), size)
+        return content
+
+
+def _points_table(columns: Sequence[str]) -> str:
+    """The statement that makes the table of points."""
+    return _POINTS.format(values="".join(f", {quoted(column)}" for column in columns))
 
 
 def require_same(folder: Path, there: Content, wanted: Content) -> None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +33,7 @@ from klapper.studies.store import (
     open_reader,
     read_points,
     require_same,
+    sound,
 )
 from klapper.studies.target import Target, target_of
 from klapper.studies.work import Independent, Line, Lines, Work
@@ -206,7 +208,7 @@ class Study:
             names = ("status", "error", "seconds", *self.outputs)
             parts = [self._base, *self._refined_points(base)]
             rows = [read_points(base, self._content, names, part.keys) for part in parts]
-        return table(parts, [row for part in rows for row in part], self.outputs, kinds)
+            return table(parts, [row for part in rows for row in part], self.outputs, kinds)
 
     def dataset(self) -> xarray.Dataset:
         """The grid (or list) of points as an xarray dataset, with units; without points of refinement."""
@@ -215,7 +217,7 @@ class Study:
         with self._reader() as base:
             about = described(base)
             rows = read_points(base, self._content, ("status", *self.outputs), self._base.keys)
-        return dataset(self, self._base, rows, about)
+            return dataset(self, self._base, rows, about)
 
     def boundaries(self) -> dict[str, np.ndarray]:
         """The refined boundaries, columns (m,): position by parameter, axis, width, regimes below and above."""
@@ -273,12 +275,11 @@ class Study:
                     keys[number] = key
         return Points(columns, replicates, keys)
 
-    def _reader(self) -> Any:
-        from contextlib import closing
-
-        base = open_reader(self.store)
-        require_same(self.store, content_of(base, self.store), self._content)
-        return closing(base)
+    @contextmanager
+    def _reader(self) -> Iterator[Any]:
+        with sound(self.store), closing(open_reader(self.store)) as base:
+            require_same(self.store, content_of(base, self.store), self._content)
+            yield base
 
     def _ensure(
         self, store: Store, crew: Crew, points: Points, progress: bool | None, retry_failed: bool

@@ -11,9 +11,11 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
+from klapper.doors import Unreadable
+from klapper.doors.json import parse_json
 from klapper.results.log import LOG
 from klapper.scenario import KINDS
 from klapper.studio.assets import assets
@@ -159,15 +161,15 @@ def _asked(studio: Studio, answer: Answer) -> Callable[[Request], Awaitable[Resp
 
 def _told(studio: Studio, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        body = b""
+        body = bytearray()
         async for part in request.stream():
             body += part
             if len(body) > LARGEST_BODY:
                 return _sentence("The request is too large.", 413)
         try:
-            given = json.loads(body)
-        except (ValueError, RecursionError):
-            given = None
+            given = parse_json(bytes(body), most=LARGEST_BODY)
+        except Unreadable as error:
+            return _sentence(f"The request is no JSON object: {error}.", 400)
         if not isinstance(given, dict):
             return _sentence("The request is no JSON object.", 400)
         return await run_in_threadpool(_answered, studio, answer, given)
@@ -207,7 +209,7 @@ def _answered(studio: Studio, answer: Answer, given: Mapping[str, Any], *, plain
     """The answer, or one sentence and its status; what is unexpected is also told in the terminal."""
     try:
         found = answer(given)
-        return found if isinstance(found, Response) else JSONResponse(found)
+        return found if isinstance(found, Response) else _json(found)
     except StudioError as error:
         return _sentence(studio.root.told(str(error)), error.status, plain=plain)
     except DAMAGED as error:
@@ -220,8 +222,16 @@ def _answered(studio: Studio, answer: Answer, given: Mapping[str, Any], *, plain
 
 def _sentence(text: str, status: int, *, plain: bool = False) -> Response:
     if plain:
-        return Response(f"{text}\n", status_code=status, media_type="text/plain")
-    return JSONResponse({"message": text}, status_code=status)
+        return Response(
+            f"{text}\n".encode("utf-8", "replace"), status_code=status, media_type="text/plain; charset=utf-8"
+        )
+    return _json({"message": text}, status)
+
+
+def _json(found: Any, status: int = 200) -> Response:
+    """In ASCII, so that names of files that are no text can be told, too."""
+    content = json.dumps(found, allow_nan=False, separators=(",", ":")).encode()
+    return Response(content, status_code=status, media_type="application/json")
 
 
 def _text(given: Mapping[str, Any], name: str, *, empty: bool = False) -> str:

@@ -6,7 +6,6 @@ Reading a run means reading its file, so what was told is kept until a file of t
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,14 +13,16 @@ from threading import Lock
 from typing import Any
 
 from klapper.counting import counted
+from klapper.doors.toml import read_toml
 from klapper.report.record import DamagedRecord
 from klapper.results import ResultsError
 from klapper.results.tables import number
 from klapper.scenario import ScenarioError, read_scenario
 from klapper.studies import StudyError
+from klapper.studies.store import sound
 from klapper.studio.errors import StudioError
 from klapper.studio.listing import Kind, kind_of
-from klapper.studio.maps import older_points, sound, store_facts, study_of
+from klapper.studio.maps import older_points, store_facts, study_of
 from klapper.studio.opened import Opened, opened
 from klapper.studio.place import Root
 
@@ -165,11 +166,10 @@ def _stamp(root: Root, path: Path) -> tuple[Any, ...]:
 def _store_of(root: Root, path: Path) -> Path:
     """The points of a study, which change while its file does not."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        store = read_toml(path).get("store")
+        folder = (path.parent / (store if isinstance(store, str) else path.stem)).resolve()
+    except (OSError, ValueError, RuntimeError):
         return path
-    store = content.get("store")
-    folder = (path.parent / (store if isinstance(store, str) else path.stem)).resolve()
     if not folder.is_relative_to(root.path):
         return path
     wal = folder / "study.sqlite-wal"

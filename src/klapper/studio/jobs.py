@@ -41,7 +41,10 @@ class Job:
     scenario: str
     out: str
     process: subprocess.Popen[bytes]
-    began: float = field(default_factory=time.time)
+    began: float = field(
+        default_factory=time.time
+    )  # [s since 1970], for people; durations are of another clock
+    started: float = field(default_factory=time.monotonic)
     ended: float | None = None
     cancelled: float | None = None
     log: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_LINES))
@@ -76,10 +79,10 @@ class Job:
         (start, before), (now, done) = self.history[0], self.history[-1]
         if done <= before:
             return None
-        return max((1.0 - done) * (now - start) / (done - before) - (time.time() - now), 0.0)
+        return max((1.0 - done) * (now - start) / (done - before) - (time.monotonic() - now), 0.0)
 
     def took(self) -> float:
-        return (self.ended or time.time()) - self.began
+        return (self.ended or time.monotonic()) - self.started
 
     def told(self, lines: int = 0) -> dict[str, Any]:
         """The job as plain data, with the last ``lines`` of its log."""
@@ -94,7 +97,7 @@ class Job:
             "left": self.left,
             "now": self.now,
             "facts": self.facts,
-            "waiting": None if self.cancelled is None else time.time() - self.cancelled,
+            "waiting": None if self.cancelled is None else time.monotonic() - self.cancelled,
             "log": list(self.log)[-lines:] if lines else [],
         }
 
@@ -104,7 +107,7 @@ class Job:
         if progress is None:
             self.log.append(line)
             return
-        now = time.time()
+        now = time.monotonic()
         self.now, self.facts = str(progress.get("now", "")), str(progress.get("facts", ""))
         self.history.append((now, progress["share"]))
         while now - self.history[0][0] > WINDOW and len(self.history) > 2:
@@ -179,7 +182,7 @@ class Jobs:
         """Interrupt a run, so that it keeps what there is; ``at_once`` ends one that does not listen."""
         job = self.find(number)
         if job.running:
-            job.cancelled = job.cancelled or time.time()
+            job.cancelled = job.cancelled or time.monotonic()
             with suppress(ProcessLookupError):
                 job.process.send_signal(signal.SIGKILL if at_once else signal.SIGINT)
         return job
@@ -207,4 +210,4 @@ def _watch(job: Job) -> None:
         for line in stream:
             job.hear(line.decode("utf-8", "replace").rstrip("\r\n"))
     job.process.wait()
-    job.ended = time.time()
+    job.ended = time.monotonic()

@@ -8,14 +8,15 @@ names and from the first bytes of a file, so that listing stays fast; how it is 
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from klapper.doors import Unreadable
+from klapper.doors.files import opened
+from klapper.doors.toml import read_toml
 from klapper.results.store import HEADER, RUN
-from klapper.scenario.files import LARGEST_SCENARIO
 from klapper.studies.store import FILE
 from klapper.studio.place import Root
 
@@ -90,7 +91,7 @@ def _entries(root: Root, folder: Path, names: list[str]) -> Iterator[Entry]:
     copied = "scenario.toml" if held & {RUN, HEADER, "result.json", "run.log"} else ""
     for each in names:
         file = folder / each
-        if each.startswith(".") or each == copied or not file.resolve().is_relative_to(root.path):
+        if each.startswith(".") or each == copied or not root.holds(file):
             continue
         if each.endswith(".toml"):
             kind = _kind_of_toml(file)
@@ -103,11 +104,10 @@ def _entries(root: Root, folder: Path, names: list[str]) -> Iterator[Entry]:
 def _kind_of_toml(file: Path) -> Kind | None:
     """A scenario has a table [model], a study a table [over]; what is broken may become a scenario."""
     try:
-        with file.open("rb") as stream:
-            content = tomllib.loads(stream.read(LARGEST_SCENARIO).decode("utf-8"))
+        content = read_toml(file)
     except OSError:
         return None
-    except (ValueError, RecursionError):
+    except Unreadable:
         return "scenario"
     if "model" in content:
         return "scenario"
@@ -118,17 +118,17 @@ def _store_of(root: Root, name: str) -> str:
     """The folder with the points of a study, which is not listed beside its description."""
     file = root.path / name
     try:
-        store = tomllib.loads(file.read_text(encoding="utf-8")).get("store", file.stem)
+        store = read_toml(file).get("store", file.stem)
         return root.name((file.parent / store).resolve())
-    except (OSError, ValueError, TypeError, RecursionError):
+    except (OSError, ValueError, TypeError, RuntimeError):
         return ""
 
 
 def _begins(file: Path, title: bytes) -> bool:
     try:
-        with file.open("rb") as stream:
+        with opened(file) as stream:
             return stream.read(len(title)) == title
-    except OSError:
+    except (OSError, Unreadable):
         return False
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import sqlite3
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -17,8 +16,10 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from klapper.doors import Unreadable
+from klapper.doors.toml import read_toml
 from klapper.studies import Study, StudyError
-from klapper.studies.store import FILE, content_of, described, open_reader
+from klapper.studies.store import FILE, content_of, described, open_reader, sound
 from klapper.studio.errors import StudioError
 from klapper.studio.listing import kind_of
 from klapper.studio.place import Root
@@ -45,9 +46,11 @@ def study_of(root: Root, name: str) -> tuple[Study, list[FigureWish]]:
     from klapper.studies.file import read_study
 
     path = root.existing(name)
+    if kind_of(root, name) != "study":
+        raise StudioError(f"'{name}' is no study.", 404)
     _require_inside(root, path, name)
     try:
-        study, wishes = read_study(path)
+        study, wishes = read_study(path, allow=[root.path])
     except (
         LookupError,
         ValueError,
@@ -62,12 +65,12 @@ def study_of(root: Root, name: str) -> tuple[Study, list[FigureWish]]:
 def _require_inside(root: Root, path: Path, name: str) -> None:
     """Refuse before anything is read that a file names outside of the folder."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        content = read_toml(path)
+    except (OSError, Unreadable):
         return  # who reads the study tells what is wrong with it
     for key in ("store", "scenario"):
         given = content.get(key)
-        if isinstance(given, str) and not (path.parent / given).resolve().is_relative_to(root.path):
+        if isinstance(given, str) and not root.holds(path.parent / given):
             raise StudioError(f"The {key} of '{name}' lies outside of the folder that is shown.", 403)
 
 
@@ -77,18 +80,6 @@ def store_facts(root: Root, name: str) -> StoreFacts:
         target = content_of(base, folder).target
         counts = dict(base.execute("SELECT status, COUNT(*) FROM points GROUP BY status"))
     return StoreFacts(target, int(counts.get("done", 0)), int(counts.get("failed", 0)))
-
-
-@contextmanager
-def sound(folder: Path) -> Iterator[None]:
-    """Whatever cannot be read of a damaged store is told in one sentence."""
-    try:
-        yield
-    except (StudyError, StudioError):
-        raise
-    except Exception as error:  # SQLite hands out what the bytes say: numbers for texts, texts that are none
-        reason = " ".join(str(error).split()).removesuffix(".")
-        raise StudyError(f"{folder / FILE} is damaged ({type(error).__name__}: {reason}).") from error
 
 
 @contextmanager

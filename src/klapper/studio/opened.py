@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from klapper.doors import Unreadable
+from klapper.doors.toml import read_toml
 from klapper.report.record import Record
 from klapper.report.record import read as read_record
 from klapper.report.verdict import Verdict, verdict
 from klapper.report.words import brief
 from klapper.report.words import verdict as words_of_checks
-from klapper.scenario.files import LARGEST_SCENARIO
 from klapper.studio.errors import StudioError
 from klapper.studio.listing import RUNS, kind_of
 from klapper.studio.place import Root
@@ -95,9 +95,8 @@ def _settings(about: Mapping[str, Any]) -> dict[str, str]:
 def scenario_content(file: Path) -> dict[str, Any]:
     """The content of a scenario beside a run; nothing if there is none that can be read."""
     try:
-        with file.open("rb") as stream:
-            return tomllib.loads(stream.read(LARGEST_SCENARIO).decode("utf-8"))
-    except (OSError, ValueError, RecursionError):
+        return read_toml(file)
+    except (OSError, Unreadable):
         return {}
 
 

@@ -64,11 +64,18 @@ class Root:
         """Refuse a folder that holds a link to something outside."""
         with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.is_symlink() and not Path(entry.path).resolve().is_relative_to(self.path):
+                if entry.is_symlink() and not self.holds(Path(entry.path)):
                     raise StudioError(
                         f"'{self.name(folder)}' holds the link '{entry.name}', which leads out of the folder.",
                         403,
                     )
+
+    def holds(self, path: Path) -> bool:
+        """Whether a path leads to something inside, after all links are followed; one that leads nowhere does not."""
+        try:
+            return path.resolve().is_relative_to(self.path)
+        except (OSError, ValueError, RuntimeError):
+            return False
 
     def name(self, path: Path) -> str:
         """The name by which the browser knows a path."""

@@ -16,9 +16,11 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from klapper.doors import Unreadable
+from klapper.doors.files import content_of
+from klapper.doors.toml import LARGEST
 from klapper.report.folder import write
 from klapper.scenario import KINDS, Scenario, ScenarioError, parse_scenario, starter
-from klapper.scenario.files import LARGEST_SCENARIO
 from klapper.studio.errors import StudioError
 from klapper.studio.place import Root
 
@@ -71,8 +73,8 @@ class Scenarios:
             content = text.encode("utf-8")
         except UnicodeEncodeError:
             raise StudioError("The text holds a sign that cannot be written in UTF-8.") from None
-        if len(content) > LARGEST_SCENARIO:
-            raise StudioError(f"A scenario has at most {LARGEST_SCENARIO // 1_000_000} MB.", 413)
+        if len(content) > LARGEST:
+            raise StudioError(f"A scenario has at most {LARGEST // 1_000_000} MB.", 413)
         with _ONE_AT_A_TIME:
             if digest is None:
                 self._create(file, name, content)
@@ -126,13 +128,11 @@ class Scenarios:
 
 def _content(file: Path, name: str) -> bytes:
     try:
-        with file.open("rb") as stream:
-            content = stream.read(LARGEST_SCENARIO + 1)
+        return content_of(file, LARGEST)
     except OSError as error:
         raise StudioError(f"'{name}' cannot be read: {error.strerror or error}.") from None
-    if len(content) > LARGEST_SCENARIO:
-        raise StudioError(f"'{name}' is larger than {LARGEST_SCENARIO // 1_000_000} MB.")
-    return content
+    except Unreadable as error:
+        raise StudioError(f"'{name}' cannot be read: {error}.") from None
 
 
 def _digest(content: bytes) -> str:

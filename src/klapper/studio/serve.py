@@ -44,6 +44,7 @@ def prepare(
         import uvicorn
 
         from klapper.studio.app import Studio, application
+        from klapper.studio.connections import Connection
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("uvicorn", "starlette", "anyio", "h11"):
             raise
@@ -58,7 +59,7 @@ def prepare(
     studio = Studio(root, Scenarios(root, require_example), jobs, Glances(root), f"/{keys.pages}/")
     config = uvicorn.Config(
         Guard(application(studio), keys, number),
-        http="h11",
+        http=Connection,
         ws="none",
         loop="asyncio",
         lifespan="off",

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from klapper.machine_code import njit
 from klapper.mechanics.compiled_form import Tables
 from klapper.mechanics.kernels.given import coefficient
 from klapper.mechanics.kernels.signatures import form_function, inlined

@@ -1,0 +1,188 @@
+"""Whole files of every kind, made once."""
+
+from __future__ import annotations
+
+import io
+import json
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import numpy as np
+
+KINDS = ("run", "part", "header", "result", "store", "study", "scenario", "mesh", "matrix")
+
+
+def write_samples(folder: Path) -> None:
+    """One folder of whole cases for each kind."""
+    for kind in KINDS:
+        (folder / kind).mkdir(parents=True)
+    _runs(folder)
+    _results(folder / "result")
+    _stores(folder / "store", folder / "study")
+    _scenarios(folder / "scenario")
+    _meshes(folder / "mesh")
+    _matrices(folder / "matrix")
+
+
+def _runs(folder: Path) -> None:
+    import shutil
+
+    from klapper.mechanics import Contact, LinearSystem
+    from klapper.results import Layout, Loaded, PartStore, Run, Samples
+    from klapper.schemes import EventDriven
+    from klapper.simulate import simulate
+
+    floor = Contact("floor", normal=[0.0, 1.0], tangents=[[1.0, 0.0]], friction=0.3, restitution=0.5)
+    ball = LinearSystem(
+        [1.0, 1.0], force=[0.0, -10.0], position=[0.0, 0.5], velocity=[1.0, 0.0], contacts=[floor]
+    )
+    run = simulate(ball, 1.0, EventDriven())
+    s, count = run.samples, len(run)
+    layout = Layout(run.layout.coordinates, run.layout.velocities, tangential=1)
+    log = Loaded(np.arange(count + 1), np.arange(count), s.gap[:, 0], s.impulse[:, 0], s.state[:, 0])
+    bare = (np.zeros((count, 0)), np.zeros((count, 0, 2)), np.zeros((count, 0)))
+    numbered = Samples(
+        s.step, s.time, s.position, s.velocity, *bare, s.constraint_impulse, s.energy, s.residual, loaded=log
+    )
+    for name, each in (("listed", run), ("numbered", Run(layout, numbered, run.about))):
+        (folder / "run" / name).mkdir()
+        each.save(folder / "run" / name / "run.h5")
+    for kind in ("part", "header"):
+        place = folder / kind / "interrupted"
+        with PartStore(place) as store:
+            store.begin(run.layout, run.about, "fingerprint")
+            for part in (slice(0, count // 3), slice(count // 3, count // 2), slice(count // 2, count)):
+                snapshot = {"step": 5, "time": 0.1, "word": "x", "q": np.arange(3.0), "on": True}
+                store.append(s[part], snapshot | {f"m{k}": np.eye(2) for k in range(9)})
+        shutil.rmtree(place / "run.log", ignore_errors=True)
+
+
+def _results(folder: Path) -> None:
+    check = {
+        "name": "sum",
+        "value": 1.0,
+        "expected": 1.0,
+        "tolerance": 0.0,
+        "passed": True,
+        "source": "balance",
+    }
+    content = {
+        "example": "four-legged-table",
+        "parameters": {"weight": 100.0, "legs": [1.0, 2.0], "word": "é"},
+        "numbers": {
+            "force": 25.0,
+            "forces": [25.0, "inf"],
+            "kind": "unique",
+            "matrix": [[1.0, "nan"], [0, 1]],
+        },
+        "checks": [check, check | {"passed": False}],
+        "audit": {"solver": "lemke", "residual": 0.0, "nested": {"a": [1, {"real": 1.0, "imag": 2.0}]}},
+    }
+    (folder / "table").mkdir()
+    (folder / "table" / "result.json").write_text(json.dumps(content, indent=2), encoding="utf-8")
+
+
+def _square(x: float, y: float = 1.0) -> dict[str, object]:
+    return {"value": x * x, "word": "a" if x > 0.5 else "b", "list": [x, y]}
+
+
+def _stores(stores: Path, studies: Path) -> None:
+    from klapper.studies import study
+
+    (stores / "squares").mkdir()
+    over = {"x": [k / 8 for k in range(9)], "y": [1.0, 2.0]}
+    study(_square, over=over, outputs=["value", "word", "list"], store=stores / "squares", code="1").run(
+        workers=1
+    )
+    (studies / "balls").mkdir()
+    (studies / "balls" / "study.toml").write_text(
+        'example = "bouncing-ball"\noutputs = ["impacts"]\nstore = "s"\nseed = 3\n\n[over]\n'
+        'restitution = { from = 0.1, to = 0.9, count = 5 }\ngravity = [1.0, 9.81]\n\n[refine]\non = "impacts"\n'
+        'along = "restitution"\naccuracy = 1e-3\n\n[[figure]]\nkind = "map"\nx = "restitution"\ny = "gravity"\n'
+        'value = "impacts"\n',
+        encoding="utf-8",
+    )
+    (studies / "sample").mkdir()
+    (studies / "sample" / "study.toml").write_text(
+        'example = "bouncing-ball"\noutputs = ["impacts"]\n[over]\nrestitution = { from = 0.1, to = 0.9 }\n'
+        '[sample]\nkind = "sobol"\ncount = 16\nseed = 2\n[fixed]\ngravity = 5.0\n',
+        encoding="utf-8",
+    )
+    from klapper.scenario import starter
+
+    (studies / "file").mkdir()
+    (studies / "file" / "my.toml").write_text(starter("linear"), encoding="utf-8")
+    (studies / "file" / "study.toml").write_text(
+        'scenario = "my.toml"\noutputs = ["impacts"]\n[over]\n"contact.1.restitution" = [0.1, 0.2]\n'
+        "run.until = [1.0, 2.0]\n",
+        encoding="utf-8",
+    )
+
+
+def _scenarios(folder: Path) -> None:
+    from klapper.scenario import KINDS as SCENARIOS
+    from klapper.scenario import starter
+
+    for kind in SCENARIOS:
+        (folder / kind).mkdir()
+        (folder / kind / "my.toml").write_text(starter(kind), encoding="utf-8")
+
+
+def _meshes(folder: Path) -> None:
+    import meshio
+
+    from klapper.continuum import block, write_mesh
+
+    for dimension, mesh in (
+        ("plane", block((2.0, 1.0), (4, 2))),
+        ("space", block((1.0, 1.0, 1.0), (2, 1, 1), element="hex8")),
+    ):
+        for suffix in (".msh", ".inp", ".vtk", ".vtu"):
+            place = folder / f"{dimension}-{suffix[1:]}"
+            place.mkdir()
+            write_mesh(place / f"part{suffix}", mesh)
+        whole = meshio.read(folder / f"{dimension}-msh" / "part.msh")
+        for name, options in (
+            ("msh4", {"file_format": "gmsh", "binary": False}),
+            ("vtk-text", {"file_format": "vtk", "binary": False}),
+            ("vtu-text", {"file_format": "vtu", "binary": False}),
+            ("bdf", {"file_format": "nastran"}),
+            ("mesh", {"file_format": "medit"}),
+        ):
+            place = folder / f"{dimension}-{name}"
+            place.mkdir()
+            suffix = {"msh4": ".msh", "vtk-text": ".vtk", "vtu-text": ".vtu"}.get(name, f".{name}")
+            with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+                meshio.Mesh(whole.points, whole.cells[:1]).write(place / f"part{suffix}", **options)
+
+
+def _matrices(folder: Path) -> None:
+    import gzip
+
+    import scipy.io
+    import scipy.sparse as sparse
+
+    matrix = sparse.diags_array([[-1.0] * 5, [2.0] * 6, [-1.0] * 5], offsets=[-1, 0, 1]).tocsr()
+    rows = [(i + 1, j + 1, matrix[i, j]) for i in range(6) for j in range(i + 1) if matrix[i, j]]
+    texts = {
+        "k.sti": "".join(f"{i} {j} {v:.8E}\n" for i, j, v in rows),
+        "k.csv": "".join(f"{i}, 1, {j}, 1, {v}\n" for i, j, v in rows),
+        "k.txt": "row column value\n" + "".join(f"{i} {j} {v}\n" for i, j, v in rows),
+        "k.dof": "".join(f"{i}.{d}\n" for i in (1, 2) for d in (1, 2, 3)),
+    }
+    for name, text in texts.items():
+        (folder / name.replace(".", "-")).mkdir()
+        (folder / name.replace(".", "-") / name).write_text(text, encoding="utf-8")
+    for name in ("k.npz", "dense.npz", "k.npy", "k.mtx", "k.mtx.gz"):
+        place = folder / name.replace(".", "-")
+        place.mkdir()
+        if name == "k.npz":
+            sparse.save_npz(place / name, matrix)
+        elif name == "dense.npz":
+            np.savez_compressed(place / name, stiffness=matrix.toarray())
+        elif name == "k.npy":
+            np.save(place / name, matrix.toarray())
+        elif name == "k.mtx":
+            scipy.io.mmwrite(place / name, matrix)
+        else:
+            (place / name).write_bytes(gzip.compress((folder / "k-mtx" / "k.mtx").read_bytes()))

@@ -1,5 +1,6 @@
 """``auto`` on contacts with friction: order of solvers, uncoupled parts, closest points, problem files."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +55,20 @@ class TestFiles:
         assert solution.iterations <= 4000
         with pytest.raises(IterationLimit):
             Admm(memory=0, max_iterations=4000).attempt(contact(file), None, 1e-9)
+
+    def test_the_pile_of_another_program_is_reached(self) -> None:
+        """463 contacts with friction 1: the forces of a part creep for 1e5 iterations."""
+        folder = os.environ.get("KLAPPER_PROBLEMS", "")
+        path = Path(folder) / "frictional_contact" / "RockPile_tob1.npz"
+        if not folder or not path.exists():
+            pytest.skip("needs KLAPPER_PROBLEMS, a folder with frictional_contact/RockPile_tob1.npz")
+        file = read(path)
+        try:
+            forces = solve(contact(file)).x
+        except NotDecided as error:
+            assert error.closest is not None
+            forces = error.closest
+        assert file.error(forces) <= 1e-6
 
 
 class TestParts:

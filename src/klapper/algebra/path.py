@@ -32,6 +32,7 @@ _SLOW = 5  # rounds of Newton's method from which steps shrink
 _TURN = 0.4  # rad, the largest turn of the tangent in one step
 _ZERO = 1e-9  # of the largest value seen: values of monitors that say nothing
 _JUMP = 1e-4  # of its values on both sides: what a monitor may have left at a zero
+_ROUGH = 1e-8  # in scaled unknowns: edges that are known less well are looked for in shorter steps
 _SHORT = 1e-3  # of the largest step: steps after which a jump over an edge is believed
 _KINK = 1.0 / 32.0  # of the largest step: refused steps from here on may have met a kink
 _BACK = -0.97  # cosine between the ways before and behind a kink: nearer to −1 the curve would retrace itself
@@ -394,7 +395,7 @@ class _Walk:
         found = {name: self._edge_point(name, before, after) for name in passed}
         name = min(passed, key=lambda name: found[name][0])
         _, last, accuracy = found[name]
-        if not short and not np.isfinite(accuracy):
+        if not short and not accuracy <= max(_ROUGH, self.tolerance):
             raise StepRefused(f"'{name}' was passed in a jump")
         self._drop()
         self._keep(last, self.places[-1] + float(np.linalg.norm(last.y - before.y)))

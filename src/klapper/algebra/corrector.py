@@ -66,7 +66,8 @@ class Corrector:
 
     def evaluate(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """F (N,) and F_y (N, N + 1)."""
-        residual, jacobian = self.equations(y * self.scale)
+        with np.errstate(over="ignore", invalid="ignore"):  # far from the curve; refused below
+            residual, jacobian = self.equations(y * self.scale)
         dense = jacobian.toarray() if hasattr(jacobian, "toarray") else np.asarray(jacobian, dtype=float)
         residual = np.asarray(residual, dtype=float)
         if not (np.all(np.isfinite(residual)) and np.all(np.isfinite(dense))):

@@ -176,7 +176,7 @@ def require_random(seed):
         require_same_events(far, near, ends[0])
 
 
-@pytest.mark.parametrize("seed", [3, 5])
+@pytest.mark.parametrize("seed", [5, 13])
 def test_a_random_branch_is_whole(seed):
     require_random(seed)
 

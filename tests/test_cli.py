@@ -244,6 +244,37 @@ def test_version_and_commands_are_told() -> None:
     assert "Usage" in process().stdout
 
 
+def test_compile_does_what_first_runs_need(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from klapper import machine_code
+    from klapper.cli import ahead
+
+    def run() -> None:
+        assert machine_code.njit(cache=True)(lambda x: 4.5 * x)(2.0) == 9.0
+
+    monkeypatch.setattr(ahead, "RUNS", {"one": run})
+    monkeypatch.setattr(machine_code, "_PACKAGE", tmp_path)
+    monkeypatch.setenv("KLAPPER_CACHE", str(tmp_path / "user"))
+    done = klapper("compile")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("one … ")
+    assert not (tmp_path / "machine_code").exists()
+    assert klapper("compile", "--package").exit_code == 0
+    assert len(list((tmp_path / "machine_code").glob("*.code"))) == 1
+    assert os.environ["KLAPPER_CACHE"] == str(tmp_path / "user")
+    monkeypatch.setattr(machine_code, "_PACKAGE", tmp_path / "nowhere")
+    refused = klapper("compile", "--package")
+    assert refused.exit_code == 2
+    assert is_one_sentence(refused.stderr)
+
+
+@pytest.mark.slow
+def test_what_is_compiled_ahead_runs() -> None:
+    from klapper.cli.ahead import RUNS
+
+    for run in RUNS.values():
+        run()
+
+
 def test_bench_runs_the_script_of_the_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from klapper.cli import commands
 

@@ -1,20 +1,26 @@
 """What a first script loads and compiles, counted."""
 
+import cProfile
 import io
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy as np
 import pytest
+from numba.core import types
 
 from klapper import compiling
-from klapper.mechanics import Contact, LinearSystem
+from klapper.mechanics import Contact, FunctionSystem, LinearSystem, user_functions
 from klapper.results import Ledger, Run, Samples
+from klapper.sampling import Sampler
 from klapper.schemes import Moreau, linear_stretch
+from klapper.schemes.form_kernels import compiling as compiling_forms
+from klapper.schemes.kernels import linear, linear_form
 from klapper.simulate import simulate
 
 FIRST = """
@@ -44,7 +50,7 @@ event.register("numba:compile", compiled)
 
 def printed(script: str, cache: Path) -> list[str]:
     """The list that a script prints in a fresh process without compiled kernels."""
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
+    environment = os.environ | {"KLAPPER_CACHE": str(cache)}
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=True
     )
@@ -144,3 +150,55 @@ def test_what_is_quick_or_piped_is_not_told(capsys: pytest.CaptureFixture[str]) 
         assert numba.njit(lambda x: 3.0 * x)(2.0) == 6.0
     assert told.getvalue() == ""
     assert capsys.readouterr().err == ""
+
+
+def test_a_short_call_builds_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of millions of short runs each pays for what is built around its steps."""
+    built = {"samples": 0, "sampler": 0, "types": 0}
+
+    def counted(owner: Any, name: str, what: str) -> None:
+        original = getattr(owner, name)
+
+        def call(*given: Any, **named: Any) -> Any:
+            built[what] += 1
+            return original(*given, **named)
+
+        monkeypatch.setattr(owner, name, call)
+
+    def force(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return np.array([-9.81 - 0.1 * v[0]])
+
+    system = FunctionSystem([0.0], [1.0], mass=[[1.0]], force=force)
+    simulate(system, 0.02, Moreau(1e-3))
+    counted(Samples, "__post_init__", "samples")
+    counted(Sampler, "__init__", "sampler")
+    counted(types.BaseTuple, "from_types", "types")
+    run = simulate(system, 0.02, Moreau(1e-3))
+    assert run.about["audit"]["path"] == "compiled"
+    assert built == {
+        "samples": 3,
+        "sampler": 0,
+        "types": 0,
+    }  # the first sample, those of the steps, all of them
+
+
+def test_a_profiler_changes_no_machine_code() -> None:
+    def force(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return np.array([-9.81 - 0.2 * v[0]])
+
+    system = FunctionSystem([0.0], [1.0], mass=[[1.0]], force=force)
+    system.compiled_form()
+    known = set(user_functions._compiled)
+    profiler = cProfile.Profile()
+    for _ in range(2):  # flags of code change when a profiler has watched it
+        profiler.enable()
+        system.compiled_form()
+        profiler.disable()
+    assert set(user_functions._compiled) == known
+
+
+def test_loops_of_linear_systems_count_no_references() -> None:
+    """Counting them is an atomic operation for every array of every call, and took more than half of a step."""
+    without = compiling_forms.bare(lambda x: x)._compiler.pipeline_class
+    called = (linear._steps, linear.sticks, linear_form.along, linear_form.form, linear_form.multiply)
+    assert {function._compiler.pipeline_class for function in called} == {without}

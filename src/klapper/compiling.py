@@ -1,6 +1,6 @@
 """A line that says what is compiled, and about how long it takes, when that is more than a moment.
 
-Kernels are compiled when they are first called, once on a machine; numba keeps them on disk.
+Kernels are compiled when they are first called, once on a machine: :mod:`klapper.machine_code` keeps them on disk.
 """
 
 from __future__ import annotations

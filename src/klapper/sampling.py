@@ -18,30 +18,24 @@ from klapper.results.over_time import Tally, seen_forces
 from klapper.results.samples import ENERGY, Layout, Samples
 from klapper.schemes.base import Snapshot, Step
 from klapper.schemes.inner_motion import InnerMotion
-
-STRAIGHT = 1e-3
-"""Of the range of a coordinate: what straight lines between samples may err."""
-
-_WAY = 0.04  # of the range from one sample to the next, so that sums of squares of samples are those of the motion
-_OF_FORCES = 10.0  # what chords of forces may err, in units of what those of coordinates may
-_EXACT = 5e-7  # of the range: what the last coefficient may be for statistics
-_SMALL = 1e-6  # of the largest range of coordinates, velocities or forces: smaller ranges count as at rest
-_ROUND_OFF = 64.0 * float(np.finfo(float).eps)  # of the largest values: no cell is cut for less
-_FORCE_NOISE = (
-    1e-6  # of the largest force: the same; forces are rates of integrals, or stiffness times small lengths
+from klapper.schemes.inner_rules import (
+    EXACT,
+    FORCE_NOISE,
+    LAST,
+    MOST_HALVINGS,
+    MOST_PARTS,
+    NODES,
+    OF_FORCES,
+    OVERSHOOT,
+    ROUND_OFF,
+    SMALL,
+    STRAIGHT,
+    TO_FINE,
+    WAY,
+    WEIGHTS,
 )
-_MOST_PARTS = 64  # of one cell at once
-_MOST_HALVINGS = 14  # of one cell for statistics
-_ENTRIES = 2**20  # numbers looked at together
 
-_NODES = -np.cos(np.pi * np.arange(5) / 4.0)
-_WEIGHTS = np.array([1.0, 8.0, 12.0, 8.0, 1.0]) / 15.0  # Clenshaw and Curtis on [−1, 1]
-_LAST = (
-    np.array([1.0, -2.0, 2.0, -2.0, 1.0]) / 8.0
-)  # of the Chebyshev coefficients of the values at the nodes
-_FINE = np.linspace(-1.0, 1.0, 17)
-_TO_FINE = np.linalg.solve(np.vander(_NODES, increasing=True).T, np.vander(_FINE, 5, increasing=True).T).T
-_OVERSHOOT = 0.25  # of the range in a cell: no near-parabola exceeds its values at the nodes by more
+_ENTRIES = 2**20  # numbers looked at together
 
 
 class Sampler:
@@ -96,14 +90,14 @@ class Sampler:
         nodes = _nodes(edges)
         values = self._values(nodes)
         while True:
-            share = 0.5 * (1.0 + _NODES[1:-1])[:, None]
+            share = 0.5 * (1.0 + NODES[1:-1])[:, None]
             chord = (1.0 - share) * values[:, :1] + share * values[:, -1:]
-            off = np.abs(values[:, 1:-1] - chord).max(axis=1) / self._scale(STRAIGHT, _OF_FORCES)
-            way = np.abs(values[:, -1] - values[:, 0]) / self._scale(_WAY)
+            off = np.abs(values[:, 1:-1] - chord).max(axis=1) / self._scale(STRAIGHT, OF_FORCES)
+            way = np.abs(values[:, -1] - values[:, 0]) / self._scale(WAY)
             parts = np.ceil(np.maximum(np.sqrt(off), way).max(axis=1, initial=0.0)).astype(int)
             smallest = 16.0 * np.spacing(np.abs(edges).max())
             widest = np.maximum((np.diff(edges) / smallest).astype(int), 1)
-            parts = np.clip(parts, 1, np.minimum(_MOST_PARTS, widest))
+            parts = np.clip(parts, 1, np.minimum(MOST_PARTS, widest))
             if parts.max() == 1:
                 return edges, nodes, values
             edges = _divided(edges, parts)
@@ -116,10 +110,10 @@ class Sampler:
 
     def _take(self, nodes: np.ndarray, values: np.ndarray) -> None:
         """Statistics of the cells, after those are halved in which five nodes do not tell the motion."""
-        for halvings in range(_MOST_HALVINGS + 1):
-            last = np.abs(np.einsum("j,cjn->cn", _LAST, values)) / self._scale(_EXACT)
+        for halvings in range(MOST_HALVINGS + 1):
+            last = np.abs(np.einsum("j,cjn->cn", LAST, values)) / self._scale(EXACT)
             coarse = last.max(axis=1, initial=0.0) > 1.0
-            if halvings == _MOST_HALVINGS:
+            if halvings == MOST_HALVINGS:
                 coarse[:] = False
             if not coarse.all():
                 self._add(nodes[~coarse], values[~coarse])
@@ -138,8 +132,8 @@ class Sampler:
             gaps = self._motion.gaps(times, positions).reshape(*nodes.shape, -1)
             values = np.concatenate([values[:, :, :moved], gaps, values[:, :, moved:]], axis=2)
         half = 0.5 * (nodes[:, -1] - nodes[:, 0])
-        tally.sums += np.einsum("c,j,cjn->n", half, _WEIGHTS, values)
-        tally.squares += np.einsum("c,j,cjn->n", half, _WEIGHTS, values**2)
+        tally.sums += np.einsum("c,j,cjn->n", half, WEIGHTS, values)
+        tally.squares += np.einsum("c,j,cjn->n", half, WEIGHTS, values**2)
         tally.time += 2.0 * half.sum()
         tally.take_extremes(values.reshape(-1, values.shape[2]))
         tally.largest = np.fmax(tally.largest, _peaks(values, tally.largest))
@@ -168,9 +162,9 @@ class Sampler:
         )
         part = (self._motion.end - self._motion.start) / self._motion.pieces
         for kind, noise, factor in zip(
-            self._kinds, (_ROUND_OFF, _ROUND_OFF, _FORCE_NOISE), (1.0, 1.0, of_forces), strict=True
+            self._kinds, (ROUND_OFF, ROUND_OFF, FORCE_NOISE), (1.0, 1.0, of_forces), strict=True
         ):
-            floor = _SMALL * span[kind].max(initial=0.0)
+            floor = SMALL * span[kind].max(initial=0.0)
             size = max(np.abs(least[kind]).max(initial=0.0), np.abs(largest[kind]).max(initial=0.0))
             if kind is self._kinds[1]:  # velocities of what rests are the round-off of positions by a time
                 size = max(size, place / part)
@@ -181,7 +175,7 @@ class Sampler:
 def _nodes(edges: np.ndarray) -> np.ndarray:
     """(c, 5) nodes of the cells between edges (c + 1,); neighbours share theirs to the bit."""
     begin, end = edges[:-1, None], edges[1:, None]
-    share = 0.5 * (1.0 + _NODES)
+    share = 0.5 * (1.0 + NODES)
     nodes = begin + (end - begin) * share
     nodes[:, 0], nodes[:, -1] = edges[:-1], edges[1:]
     return nodes
@@ -198,11 +192,11 @@ def _divided(edges: np.ndarray, parts: np.ndarray) -> np.ndarray:
 def _peaks(values: np.ndarray, reached: np.ndarray) -> np.ndarray:
     """Largest values (n,) of the polynomials through values (c, 5, n), −inf where none comes near ``reached`` (n,)."""
     top, low = values.max(axis=1), values.min(axis=1)
-    near = np.any((top > low) & (top + _OVERSHOOT * (top - low) > reached), axis=1)
+    near = np.any((top > low) & (top + OVERSHOOT * (top - low) > reached), axis=1)
     if not near.any():
         return np.full(len(reached), -np.inf)
-    fine = np.einsum("fj,cjn->cfn", _TO_FINE, values[near])
-    at = np.clip(np.argmax(fine, axis=1), 1, len(_FINE) - 2)[:, None]
+    fine = np.einsum("fj,cjn->cfn", TO_FINE, values[near])
+    at = np.clip(np.argmax(fine, axis=1), 1, TO_FINE.shape[0] - 2)[:, None]
     left, here, right = (np.take_along_axis(fine, at + k, axis=1)[:, 0] for k in (-1, 0, 1))
     bend = left - 2.0 * here + right
     inside = (bend < 0.0) & (

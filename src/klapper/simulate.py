@@ -15,7 +15,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import cached_property
@@ -25,6 +25,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from klapper.audit import audit
+from klapper.compiling import compilation_told
 from klapper.contact_states import IMPACT
 from klapper.effort import Effort
 from klapper.mechanics.compiled_form import NotCompiled
@@ -55,6 +56,7 @@ MOST_LISTED_CONTACTS = 2000  # with more, only loaded contacts are logged, by nu
 _MEMORY = 4e8  # bytes of samples beyond which they are thinned out
 _AT_ONCE = 2e7  # bytes of steps that are merged to samples at once
 _MOST_SAMPLES = 200_000  # of a motion that is sampled inside its steps
+_LOOKED_INTO = 1024  # steps between cuts where a compiled loop gives samples inside its steps
 _PART_EVERY = 5.0  # seconds between parts on disk
 
 
@@ -148,7 +150,7 @@ def simulate(
     ``store``      folder for the run; if it holds the beginning of the same run, that is resumed, and if it holds the
                    finished run, that is returned
     ``overwrite``  whether another run in ``store`` may be replaced
-    ``progress``   show progress; None: on a terminal, for runs that take longer than a moment
+    ``progress``   show progress, and what is compiled; None: on a terminal, for what takes longer than a moment
     ``on_interrupt``  what Ctrl-C does after it has stored what there is: "raise" :class:`SimulationInterrupted`, which
                    holds the run so far, or "return" that run (status "interrupted"), for notebooks
 
@@ -193,7 +195,7 @@ def _simulated(
     overwrite: bool,
     progress: bool | None,
 ) -> Run:
-    loop = _Loop(system, scheme, float(until), every)
+    loop = _Loop(system, scheme, float(until), every, quiet=progress is False)
     shown = progress_for(progress, system.start.time, float(until))
     if store is None:
         return loop.run(None, shown)
@@ -224,7 +226,9 @@ def require_arguments(system: Any, until: Any, scheme: Any, every: Any) -> None:
 
 
 class _Loop:
-    def __init__(self, system: System, scheme: Scheme, until: float, every: int | None) -> None:
+    def __init__(
+        self, system: System, scheme: Scheme, until: float, every: int | None, *, quiet: bool = True
+    ) -> None:
         self.system, self.scheme, self.until = system, scheme, until
         count = system.contacts.count
         self.listed = count <= MOST_LISTED_CONTACTS
@@ -240,8 +244,7 @@ class _Loop:
         self.dense = every is None and getattr(scheme, "sample", None) is None
         self.most = int(np.clip(_MEMORY / self._sample_bytes, 1000, _MOST_SAMPLES))
         self.saved = self.counted = 1  # samples, or all that may be; now and at the last sample
-        self.sampler = Sampler(system, self.layout)
-        self.tallied = self.sampler.tally.written()  # at the last sample
+        self._tallied: np.ndarray | None = None
         self.snapshot = scheme.init(system)
         self.sampled = self.snapshot  # at the last sample: what a run that is interrupted goes on from
         self.stretches: list[Samples] = [self._first_sample()]
@@ -256,7 +259,24 @@ class _Loop:
         self.work = Work()
         self.effort = Effort()
         self.compiled_steps = 0
+        self.quiet = quiet
         self.iterations = _IterationRecord()
+
+    @cached_property
+    def sampler(self) -> Sampler:
+        """Looks into steps, where the scheme or thinned samples need it."""
+        return Sampler(self.system, self.layout)
+
+    @property
+    def tallied(self) -> np.ndarray:
+        """The sums (5, n) of the statistics at the last sample."""
+        if self._tallied is None:
+            return Sampler(self.system, self.layout).tally.written()
+        return self._tallied
+
+    @tallied.setter
+    def tallied(self, sums: np.ndarray) -> None:
+        self._tallied = sums
 
     def _thinning(self) -> int:
         if self.steps is None:
@@ -361,10 +381,10 @@ class _Loop:
 
     def _advance(self, stretch: Stretch | None) -> None:
         """Go to the next cut."""
-        if stretch is None:
+        if stretch is None or not self._takes(stretch):
             self._general(self._cut(64))
             return
-        cut = self._cut(self._compiled_cut())
+        cut = self._cut(_LOOKED_INTO if _looks_inside(stretch) else self._compiled_cut())
         while self.snapshot.step < cut and not self._finished():
             count, before = cut - self.snapshot.step, self.snapshot.step
             run = self._stretched if self.every == 1 else self._merged
@@ -373,11 +393,26 @@ class _Loop:
                 self._take(samples)
                 self.compiled_steps += after.step - before
                 self.snapshot = self.sampled = after
+                if _looks_inside(stretch):
+                    self.tallied = self.sampler.tally.written()
+                    self.saved = self.counted = self.saved + len(samples)
             if why:
                 step = self.snapshot.step
                 self._general(min(step - step % self.every + self.every, cut))
                 self.fallbacks += self.snapshot.step - step
                 self.fallback = self.fallback or why
+
+    def _compiles(self, stretch: Stretch) -> bool:
+        """Whether steps were, or would have been, compiled."""
+        return self.compiled_steps > 0 or not _looks_inside(stretch)
+
+    def _takes(self, stretch: Any) -> bool:
+        """Whether the compiled loop does the next steps: one that looks inside them begins after some steps only, since
+        it takes long to compile, and gives a sample for each."""
+        if not _looks_inside(stretch):
+            return True
+        crowded = self.dense and self.saved >= self.most
+        return bool(self.snapshot.step >= stretch.begins_after and self.every == 1 and not crowded)
 
     def _stretched(self, stretch: Stretch, count: int) -> tuple[Snapshot, Samples | None, str]:
         """Up to ``count`` compiled steps, each with its sample."""
@@ -408,12 +443,25 @@ class _Loop:
 
     def _compiled(self, stretch: Stretch, count: int) -> tuple[Snapshot, Samples | None, str, Any]:
         """What a compiled loop did in up to ``count`` steps, and the iterations it tells of, if any."""
-        with self.effort.timed("compiled loop"):
-            after, arrays, why = stretch.run(self.snapshot, count, 1, self.until)
+        with self.effort.timed("compiled loop"), self._told():
+            looks: dict[str, Any] = {}
+            if _looks_inside(stretch):
+                looks = {
+                    "tally": self.sampler.tally,
+                    "allowed": self.most - self.saved if self.dense else None,
+                }
+            after, arrays, why = stretch.run(self.snapshot, count, 1, self.until, **looks)
         told = arrays.pop("iterations", None) if arrays else None
         findings: Any = arrays.pop("findings", {}) if arrays else {}
         self.findings.take(findings)
         return after, _as_samples(arrays) if arrays else None, why, told
+
+    def _told(self) -> AbstractContextManager[None]:
+        """Says what the first call of a compiled loop compiles, if that takes more than a moment."""
+        if self.quiet:
+            return nullcontext()
+        self.quiet = True  # what is compiled once is compiled
+        return compilation_told()
 
     def _note_iterations(self, told: Any, steps: Samples, ends: np.ndarray) -> None:
         """Iterations of compiled steps by the samples number ``ends`` (k,) of them."""
@@ -451,7 +499,9 @@ class _Loop:
                     )
                     if gathered.iterations is not None:
                         self.iterations.take(*gathered.iterations)
-                    self.sampled, self.tallied = self.snapshot, self.sampler.tally.written()
+                    self.sampled = self.snapshot
+                    if "sampler" in vars(self):
+                        self.tallied = self.sampler.tally.written()
                     self.saved = self.counted = self.saved + len(collected[-1])
                     gathered = _Gathered(self.layout, self.listed)
         finally:
@@ -658,7 +708,7 @@ class _Loop:
             "status": status,
             "message": message,
             "audit": {
-                "path": "general" if stretch is None else "compiled",
+                "path": "compiled" if stretch is not None and self._compiles(stretch) else "general",
                 **({"not compiled": self.not_compiled} if self.not_compiled else {}),
                 "contact residual": self.worst_residual,
                 **(
@@ -671,9 +721,9 @@ class _Loop:
                 **({"picture": self.no_picture} if self.no_picture else {}),
             },
         }
-        if self.tallied[-1].any():
+        if self._tallied is not None and self._tallied[-1].any():
             tally = self.sampler.tally
-            tally.read(self.tallied)
+            tally.read(self._tallied)
             tally.take_extremes(np.hstack([samples.position, samples.velocity, samples.gap]))
             about["over_time"] = tally.over_time.plain()
         if judged.conservation is not None:
@@ -683,6 +733,11 @@ class _Loop:
         if told is not None:
             about["iterations"] = told.plain()
         return run.told(about)
+
+
+def _looks_inside(stretch: Stretch) -> bool:
+    """Whether a compiled loop gives samples and statistics of the motion inside its steps."""
+    return getattr(stretch, "looks_inside", False)
 
 
 class _Inner(NamedTuple):

@@ -1,4 +1,4 @@
-"""Random linear, mixed and polygonal problems by family: a table of name → function(rng) → (problem, solvable).
+"""Random linear, mixed and contact problems by family: a table of name → function(rng) → (problem, solvable).
 
 ``solvable`` is True where a solution exists by construction: the load is computed from a chosen solution, or the
 problem is monotone with a feasible point, or a plastic impact of the form (3.97), solvable after Anitescu & Potra
@@ -41,24 +41,46 @@ def eliminated_impact(rng):
     return eliminate_free(impact(rng)[0]).problem, True
 
 
-def converter(rng):
-    """Switches behind amplifiers, of the kind of a sigma-delta converter: stiff gains, sums that cancel, small offsets.
+def switching_circuit(rng):
+    """Piecewise linear transistors between the nodes of a chain, stiff amplifiers with saturation, feedback.
 
-    u = G (s₁ − s₂) + c in chains of free unknowns, each limited by pairs of switches 0 ≤ s ⟂ s ± u + limit ≥ 0.
+    Ramps 0 ≤ r ⟂ r − (± u − breakpoint) ≥ 0 drive the nodes with slopes from 2e-4 to 57; an amplifier output w has
+    w + gain (s₁ − s₂) + … = 0 with 0 ≤ s ⟂ s ± w + limit ≥ 0. The loads follow from chosen voltages. The kind of
+    network that a sigma-delta converter is: pivots between 1e-4 and 1e5, so that long paths lose digits.
     """
-    stages = int(rng.integers(2, 9))
-    gain, offset = 10.0 ** rng.uniform(2, 5), 10.0 ** rng.uniform(-5, -3)
-    size = 3 * stages
-    matrix, load = np.zeros((size, size)), np.zeros(size)
+    stages = int(rng.integers(2, 13))
+    slopes = rng.choice([2.03, 5.74, 8.12, 22.96, 2.03e-4, 5.74e-4, 20.3, 57.4], size=8)
+    ramps = [
+        (int(rng.integers(stages)), rng.choice([-1.0, 1.0]), rng.choice([0.0, 1.0, 2.5, 3.0]), k,
+         rng.choice([-1.0, 1.0]) * rng.choice(slopes))
+        for k in range(stages) for _ in range(int(rng.integers(2, 7)))
+    ]  # fmt: skip
+    amplifiers = [(int(rng.integers(stages)), k) for k in range(stages) if rng.random() < 0.5]
+    free = stages + len(amplifiers)
+    size = free + len(ramps) + 2 * len(amplifiers)
+    matrix, load, x = np.zeros((size, size)), np.zeros(size), np.zeros(size)
+    gain, limit = 10.0 ** rng.uniform(2, 5), 10.0 ** rng.uniform(-5, -2)
+    x[:stages] = np.round(rng.uniform(-5, 5, stages), 1)
     for k in range(stages):
-        u, up, down = 3 * k, 3 * k + 1, 3 * k + 2
-        matrix[u, u], matrix[u, up], matrix[u, down] = 1.0, gain, -gain
-        load[u] = rng.uniform(-5, 5) + rng.choice([0.0, 1e-14])
+        matrix[k, k] = rng.choice([1.0, 10.0, 250.0, 1e3, 5e3])
         if k:
-            matrix[u, 3 * (k - 1)] = rng.uniform(-1, 1)
-        matrix[up, u], matrix[up, up], load[up] = -1.0, 1.0, offset
-        matrix[down, u], matrix[down, down], load[down] = 1.0, 1.0, offset
-    return MixedComplementarity(matrix, load, free=np.arange(size) % 3 == 0), True
+            matrix[k, k - 1] = rng.choice([-1.0, 1.0, -10.0])
+        if rng.random() < 0.5:
+            matrix[k, int(rng.integers(stages))] += rng.choice([-1.0, 1.0, 1e3, -1e3])
+    for row, (node, sign, breakpoint, driven, slope) in enumerate(ramps, start=free):
+        matrix[row, row], matrix[row, node], load[row] = 1.0, -sign, breakpoint
+        x[row] = max(0.0, sign * x[node] - breakpoint)
+        matrix[driven, row] += slope
+    for number, (node, driven) in enumerate(amplifiers):
+        w, up = stages + number, free + len(ramps) + 2 * number
+        x[w] = rng.choice([0.0, rng.uniform(-1, 1) * limit, rng.uniform(-3, 3)])
+        x[up : up + 2] = np.maximum([x[w] - limit, -x[w] - limit], 0.0)
+        matrix[w, [w, up, up + 1, node]] = 1.0, gain, -gain, rng.choice([1.0, -1.0, 1e3])
+        matrix[up, [up, w]], matrix[up + 1, [up + 1, w]] = (1.0, -1.0), (1.0, 1.0)
+        load[up : up + 2] = limit
+        matrix[driven, w] += rng.choice([1.0, -5.0, 50.0])
+    load[:free] = -(matrix @ x)[:free]
+    return MixedComplementarity(matrix, load, free=free), True
 
 
 def degenerate_integers(rng):
@@ -138,10 +160,28 @@ def polygonal_contact(rng):
     return FrictionalContact(directions @ directions.T, free, friction, dimension=dimension, **options), True
 
 
+def skew_parts(rng):
+    """Plastic impacts in space with exact discs; the matrix of another program is symmetric to 1e-12 … 1e-7 only."""
+    contacts = int(rng.integers(1, 9))
+    directions = rng.standard_normal((3 * contacts, int(rng.integers(3 * contacts, 3 * contacts + 4))))
+    matrix, noise = directions @ directions.T, rng.standard_normal((3 * contacts, 3 * contacts))
+    matrix += 10.0 ** rng.uniform(-12, -7) * np.abs(matrix).max() * (noise - noise.T)
+    load = directions @ rng.standard_normal(directions.shape[1])
+    return FrictionalContact(matrix, load, rng.uniform(0.1, 0.9, contacts), dimension=3), True
+
+
+def many_planar(rng):
+    """Plastic impacts of 30 to 60 contacts in the plane, redundant: a path of pivots ends on a ray for most of them."""
+    contacts = int(rng.integers(30, 61))
+    directions = rng.standard_normal((2 * contacts, 40))
+    free = directions @ rng.standard_normal(40)
+    return FrictionalContact(directions @ directions.T, free, 0.3, dimension=2), True
+
+
 FAMILIES = {
     "impact": impact,
     "eliminated impact": eliminated_impact,
-    "converter": converter,
+    "switching circuit": switching_circuit,
     "degenerate integers": degenerate_integers,
     "degenerate monotone": degenerate_monotone,
     "uncoupled parts": uncoupled_parts,
@@ -149,4 +189,6 @@ FAMILIES = {
     "from solution": from_solution,
     "mixed from solution": mixed_from_solution,
     "polygonal contact": polygonal_contact,
+    "skew parts": skew_parts,
+    "many planar": many_planar,
 }

@@ -12,6 +12,7 @@ from klapper.complementarity import (
     IterationLimit,
     LinearComplementarity,
     MixedComplementarity,
+    admm,
     solve,
 )
 
@@ -140,3 +141,44 @@ def test_what_it_cannot_do_is_told() -> None:
 def test_options_out_of_range_are_refused(option, words) -> None:
     with pytest.raises(InvalidProblem, match=words):
         Admm(**option)
+
+
+class _Creeping:
+    """A step that shortens the way to 1 by 1e-4 each time, whatever is left."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, y: np.ndarray) -> admm._Point:
+        self.count += 1
+        return admm._Point(y, y, y, np.clip(1.0 - y, -1e-4, 1e-4))
+
+    def size(self, point: admm._Point) -> float:
+        return float(np.linalg.norm(point.step))
+
+
+def test_forces_that_creep_are_taken_in_leaps() -> None:
+    """10 000 iterations by 1e-4 each; leaps that go too far come back, since the step is never longer there."""
+    step = _Creeping()
+    now = step(np.zeros(1))
+    history, leaps = admm._History(0), admm._Leaps(step, now)
+    while abs(now.y[0] - 1.0) > 1e-9:
+        now = leaps.advance(history.advance(step, now), history)
+        assert step.count < 4000
+    assert step.count > 400
+
+
+def test_a_leap_into_longer_steps_is_taken_back() -> None:
+    """Beyond 0.1 the same creeping has steps of 1, so that every leap beyond is judged by its step."""
+
+    class Cliff(_Creeping):
+        def __call__(self, y: np.ndarray) -> admm._Point:
+            point = super().__call__(y)
+            return point if y[0] < 0.1 else admm._Point(y, y, y, np.ones(1))
+
+    step = Cliff()
+    now = step(np.zeros(1))
+    history, leaps = admm._History(0), admm._Leaps(step, now)
+    for _ in range(600):
+        now = leaps.advance(history.advance(step, now), history)
+    assert leaps.on_trial or now.y[0] < 0.1

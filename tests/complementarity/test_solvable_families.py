@@ -1,4 +1,4 @@
-"""Every problem that provably has a solution is solved, and no answer is wrong: 50 000 of all families.
+"""Every problem that provably has a solution is solved, and no answer is wrong: 60 000 of all families.
 
 An answer is judged here by its own measure: pairs and equations relative to the largest terms of its uncoupled part.
 """
@@ -17,12 +17,14 @@ from klapper.complementarity import (
     FrictionalContact,
     LinearComplementarity,
     MixedComplementarity,
+    NotApplicable,
+    Unverified,
     as_linear,
     eliminate_free,
     solve,
 )
 
-FEW, MANY = 150, 5000  # of each family
+FEW, MANY = 100, 5000  # of each family
 
 
 def violation(problem, x):
@@ -53,7 +55,31 @@ def test_every_solvable_problem_is_solved(name, count):
         assert solution.residuals.worst <= 1e-9
         if not isinstance(problem, FrictionalContact):
             assert violation(problem, solution.x) <= 1e-9
+        if name == "many planar":
+            assert len(solution.attempts) <= 2  # no way through methods that end on rays
     assert not undecided
+
+
+@pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("name", "solver"),
+    [
+        ("impact", "lemke"),
+        ("eliminated impact", "lemke"),
+        ("switching circuit", "lemke"),
+        ("skew parts", "gauss-seidel"),
+    ],
+)
+def test_a_solver_that_claims_an_answer_has_one_and_refuses_no_round_off(name, solver, count):
+    """Pivots between rows that tie by round-off led to claims that the problem refutes; a ray is no such claim."""
+    for seed in range(count):
+        problem, _ = FAMILIES[name](np.random.default_rng([seed, len(name)]))
+        try:
+            solve(problem, solver)
+        except (Unverified, NotApplicable) as error:
+            pytest.fail(f"{name} {seed}: {error}")
+        except ComplementarityError:
+            assert name in ("switching circuit", "skew parts"), f"{name} {seed}"
 
 
 def test_families_have_fifty_thousand_problems():
@@ -69,6 +95,16 @@ def test_impacts_with_polygons_are_solved_by_lemke_too():
 
 
 class TestRoundOff:
+    def test_right_answers_with_round_off_are_right(self):
+        for seed in range(200):
+            rng = np.random.default_rng(seed)
+            n = int(rng.integers(2, 6))
+            diagonal, load = rng.uniform(0.5, 2, n), rng.uniform(0, 2, n) * rng.integers(0, 2, n)
+            x = load / diagonal
+            x[x == 0.0] = 1e-16 * x.max()
+            problem = LinearComplementarity(np.diag(diagonal), -load)
+            assert problem.residuals(x).worst <= 1e-14
+
     def test_an_unloaded_part_is_measured_against_the_load(self):
         problem = LinearComplementarity(np.eye(2), [0.0, -1.0])
         assert problem.residuals(np.array([1e-15, 1.0])).worst == pytest.approx(1e-15)

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from klapper.mechanics import FunctionSystem, machine_code, user_functions
+from klapper import machine_code
+from klapper.mechanics import FunctionSystem, user_functions
 from klapper.mechanics.compiled_form import NotCompiled, Tables
 from klapper.mechanics.friction import SpeedDependent
 from klapper.mechanics.kernels.signatures import LAWS

@@ -9,6 +9,7 @@ import pytest
 from tests.schemes.stepping_models import FAMILIES
 
 from klapper.mechanics import FunctionSystem
+from klapper.mechanics.compiled_form import NotCompiled
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
 from klapper.schemes import Moreau
@@ -20,6 +21,9 @@ from klapper.simulate import SimulationFailed, simulate
 STEP = 2e-3
 ROUND_OFF = 1e-9
 """Of the largest velocity: both paths solve contact problems to 1e-9 at least, and mostly to 1e-13."""
+
+SOLVED = 1e-13
+"""Residual of an answer that is one, but for round-off."""
 
 
 def compiled(system: System, scheme: Moreau) -> FormStretch:
@@ -36,8 +40,13 @@ def compiled(system: System, scheme: Moreau) -> FormStretch:
     )
 
 
-def compare(system: System, scheme: Moreau, steps: int) -> tuple[int, int]:
-    """Step by step from the general states, as far as these go; (steps, those that the kernel left)."""
+def compare(
+    system: System, scheme: Moreau, steps: int, open_motion: list[int] | None = None
+) -> tuple[int, int]:
+    """Step by step from the general states, as far as these go; (steps, those that the kernel left).
+
+    Steps with two motions, both of which solve the contact problem to round-off, are noted in ``open_motion``.
+    """
     loop, work, snapshot, left = compiled(system, scheme), Work(), scheme.init(system), 0
     for k in range(steps):
         try:
@@ -48,7 +57,12 @@ def compare(system: System, scheme: Moreau, steps: int) -> tuple[int, int]:
         if why:
             left += 1
         else:
-            agree(system, step.after, ended, samples, k)
+            try:
+                agree(system, step.after, ended, samples, k)
+            except AssertionError:
+                if open_motion is None or max(step.residual, samples["residual"][0]) > SOLVED:
+                    raise
+                open_motion.append(k)
         snapshot = replace(step.after, step=k + 1)
     return steps, left
 
@@ -77,12 +91,33 @@ def test_compiled_steps_are_the_general_ones(family: str, seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_compiled_steps_of_many_models_are_the_general_ones(family: str) -> None:
+    """90 models of each of six kinds.
+
+    A box that slides and spins on four rough corners has many motions, since the torque of friction depends on how its
+    weight is distributed: both paths choose alike but for a few ties.
+    """
     everything = left = 0
+    ties: list[int] = []
     for seed in range(100, 190):
         system = FAMILIES[family](np.random.default_rng(seed))
-        done = compare(system, Moreau(STEP, theta=(0.5, 1.0, 0.7)[seed % 3]), 60)
+        scheme = Moreau(STEP, theta=(0.5, 1.0, 0.7)[seed % 3])
+        done = compare(system, scheme, 60, ties if family == "spatial" else None)
         everything, left = everything + done[0], left + done[1]
-    assert left <= 1e-3 * everything
+    assert left == 0
+    assert len(ties) <= 1e-3 * everything
+
+
+def test_every_system_has_a_compiled_form_or_says_why_not() -> None:
+    from klapper.bodies import FootedSystem, RigidSystem
+    from klapper.continuum import Continuum
+    from klapper.mechanics import LinearSystem
+
+    without = {FootedSystem: "NestedProx", Continuum: "sparse matrices"}
+    for kind in (LinearSystem, FunctionSystem, RigidSystem, *without):
+        assert kind.compiled_form is not System.compiled_form
+    for kind, reason in without.items():
+        with pytest.raises(NotCompiled, match=reason):
+            kind.compiled_form(object.__new__(kind))
 
 
 def test_a_model_that_cannot_be_compiled_says_why() -> None:

@@ -19,6 +19,7 @@ from klapper.bodies.footed_block import FootedBlock
 from klapper.bodies.picture import footed_picture
 from klapper.mechanics.arguments import finite
 from klapper.mechanics.block_form import BlockForm
+from klapper.mechanics.compiled_form import CompiledForm, NotCompiled
 from klapper.mechanics.contact_table import ContactList
 from klapper.mechanics.contacts import Contact
 from klapper.mechanics.errors import InvalidModel
@@ -74,6 +75,12 @@ class FootedSystem(System):
             start.position,
         )
         check_start(self)
+
+    def compiled_form(self) -> CompiledForm:
+        raise NotCompiled(
+            "the block on two feet is compiled for NestedProx, the scheme of its source; for Moreau make it a body of "
+            "Planar with two points in contact"
+        )
 
     def block_form(self) -> BlockForm:
         """The model as plain arrays."""

@@ -13,7 +13,10 @@ def hull_faces(corners: np.ndarray, dimension: int) -> tuple[np.ndarray, np.ndar
 
     In the plane one polygon, counter-clockwise; in space the faces, their normals outwards.
     """
-    corners = np.unique(np.asarray(corners, dtype=float).reshape(-1, 3), axis=0)
+    corners = np.asarray(corners, dtype=float).reshape(-1, 3)
+    if len(corners) < 3:
+        return None
+    corners = np.unique(corners, axis=0)
     if len(corners) < 3:
         return None
     if dimension == 2:

@@ -62,12 +62,12 @@ def _name(coordinate: str) -> str:
 
 def _attachments(parts: Any, count: int) -> list[np.ndarray]:
     """Places (k, 3) [m] on each body where springs and joints hold."""
-    held: list[list[np.ndarray]] = [[] for _ in range(count)]
+    held: list[set[tuple[float, ...]]] = [set() for _ in range(count)]
     for table in (parts.springs.pairs, *parts.joints.pairs):
         for body, at in zip(table.bodies.ravel(), table.places.reshape(-1, 3), strict=True):
             if body >= 0:
-                held[body].append(at)
-    return [np.unique(np.array(each).reshape(-1, 3), axis=0) for each in held]
+                held[body].add(tuple(at.tolist()))
+    return [np.array(sorted(each), dtype=float).reshape(-1, 3) for each in held]
 
 
 def _shapes_of(body: int, name: str, balls: Any, held: np.ndarray, dimension: int) -> list[Part]:

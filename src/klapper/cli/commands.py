@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from klapper import __version__
+from klapper.cli.ahead import compile_
 from klapper.cli.errors import CHECK_FAILED, INTERRUPTED, WRONG_REQUEST, Debug, WrongRequest, one_sentence
 from klapper.cli.record import (
     is_run,
@@ -338,6 +339,7 @@ def bench(context: typer.Context, debug: Debug = False) -> None:
 
 
 app.command()(export)
+app.command("compile")(compile_)
 
 
 def main() -> NoReturn:

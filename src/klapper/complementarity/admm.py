@@ -9,9 +9,12 @@ only; ϱ follows the ratio of the two residuals. The iteration y = z + u ↦ y +
 Anderson acceleration, as long as the steps of y do not grow by it. One factorisation serves all iterations with the
 same ϱ, and the whole structure answers at once, so that tall stacks and redundant supports do not slow it down as they
 do sweeps from contact to contact. For monotone W it is the Douglas–Rachford splitting and converges, also without
-symmetry and with zeros on the diagonal. Boyd et al., Found. Trends Mach. Learn. 3 (2011) 1-122; for friction
-Carpentier, Le Lidec & Montaut, RSS (2024); ϱ by Stellato et al., OSQP, Math. Prog. Comp. 12 (2020) 637-672;
-acceleration by Walker & Ni, SIAM J. Numer. Anal. 49 (2011) 1715-1735.
+symmetry and with zeros on the diagonal. Friction is not monotone: large friction on redundant contacts leaves valleys,
+where the residual stays and forces creep. There the move of a whole stretch of iterations is repeated many times at
+once, as in projective integration of stiff equations, and kept unless much longer steps follow. Boyd et al., Found.
+Trends Mach. Learn. 3 (2011) 1-122; for friction Carpentier, Le Lidec & Montaut, RSS (2024); ϱ by Stellato et al., OSQP,
+Math. Prog. Comp. 12 (2020) 637-672; acceleration by Walker & Ni, SIAM J. Numer. Anal. 49 (2011) 1715-1735; projective
+integration by Gear & Kevrekidis, SIAM J. Sci. Comput. 24 (2003) 1091-1106.
 """
 
 from __future__ import annotations
@@ -32,12 +35,21 @@ from klapper.complementarity.solver import Answer, solver
 from klapper.counting import counted
 
 _STOP_AT = 0.5  # part of the tolerance at which the iteration stops
-_CHECK = 5  # iterations between two looks at the residual
+_CHECK, _RARELY = (
+    5,
+    0.02,
+)  # iterations between two looks at the residual, and their part of all: a look costs as much
 _PATIENCE, _GROWTH = 20, 1.3  # iterations before the springs may change, and how this number grows each time
 _UNEVEN = 5.0  # ratio of the residuals from which on the springs change
 _REGULAR = 1e-10  # part of the squares of the last changes that keeps their combination finite
 _LONGEST_WAIT = 64  # plain iterations after extrapolations that failed
 _STRIDE = 10.0  # by which they change at most
+_STRETCH = 200  # iterations between two leaps: fast parts of the motion have died out after them
+_CREEPS = 0.5  # part of its length that the step keeps over a stretch where leaps are tried
+_LONGER = (
+    5.0  # times its length before, which the step may have a stretch after a leap: 20 leads away, 1 hardly on
+)
+_FIRST_LEAP, _LONGEST_LEAP = 2.0, 1e4  # stretches at once
 
 
 @solver
@@ -89,12 +101,12 @@ class Admm:
         z = project(problem, z)
         step = _Step(problem, stiffness * mobility, self.relaxation)
         now = step(z - (matrix @ z + free) / step.springs)
-        history = _History(self.memory)
+        history, leaps = _History(self.memory), _Leaps(step, now)
         changed, checked, patience, worst = 0, 0, float(_PATIENCE), np.inf
         best, least = None, np.inf
         while step.count < self.max_iterations:
-            before, now = now, history.advance(step, now)
-            if step.count - checked < _CHECK:
+            before, now = now, leaps.advance(history.advance(step, now), history)
+            if step.count - checked < max(_CHECK, _RARELY * step.count):
                 continue
             checked = step.count
             worst = problem.residuals(now.z).worst
@@ -104,7 +116,7 @@ class Admm:
                 break
             if worst < least:
                 best, least = now.z, worst
-            if step.count - changed >= patience:
+            if step.count - changed >= patience and not leaps.on_trial:
                 changed, patience = step.count, _GROWTH * patience
                 pull = stiffness * (now.y - now.z)
                 factor = _balance(now.x, now.z, before.z, pull, free, stiffness, mobility)
@@ -113,6 +125,7 @@ class Admm:
                     step.change_springs(stiffness * mobility)
                     now = step(now.z + (now.y - now.z) / factor)
                     history.forget()
+                    leaps = _Leaps(step, now)
         if best is not None and least <= tolerance:
             return Answer(best, step.count)
         raise IterationLimit(
@@ -195,6 +208,42 @@ class _History:
         except np.linalg.LinAlgError:
             share = np.zeros(len(moves))
         return np.asarray(now.y + now.step - share @ (moves + turns))
+
+
+class _Leaps:
+    """Repeats the move of a stretch of iterations many times at once where y creeps."""
+
+    def __init__(self, step: _Step, now: _Point) -> None:
+        self.step, self.length = step, _FIRST_LEAP
+        self.before: _Point | None = None  # the point that a leap on trial began at
+        self._begin(now)
+
+    @property
+    def on_trial(self) -> bool:
+        return self.before is not None
+
+    def _begin(self, now: _Point) -> None:
+        self.mark, self.count = now, self.step.count
+
+    def advance(self, now: _Point, history: _History) -> _Point:
+        """The same point within a stretch; at its end a leap, or the judgement of the last one."""
+        if self.step.count - self.count < _STRETCH:
+            return now
+        size = self.step.size
+        if self.before is not None:
+            onward = (now.y - self.mark.y) @ (self.mark.y - self.before.y) > 0.0
+            if size(now) > _LONGER * size(self.before):
+                now = self.before
+                history.forget()
+                onward = False
+            self.length = min(2.0 * self.length, _LONGEST_LEAP) if onward else max(0.25 * self.length, 1.0)
+            self.before = None
+        elif size(now) > _CREEPS * size(self.mark):
+            self.before = now
+            now = self.step(now.y + self.length * (now.y - self.mark.y))
+            history.forget()
+        self._begin(now)
+        return now
 
 
 def equations(problem: Any) -> tuple[Matrix | LinearOperator, np.ndarray]:

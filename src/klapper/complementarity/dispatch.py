@@ -58,7 +58,7 @@ SWEPT_ENTRIES = (
     2_000_000  # entries of W in so many sweeps that they take no longer than the interior-point method
 )
 LONG_SWEPT_ENTRIES = 100_000_000  # the same before the methods that take about a second
-SPLIT_ENTRIES = 4_000_000_000  # the same of the factors in the iterations of alternating directions,
+SPLIT_ENTRIES = 16_000_000_000  # the same of the factors in the iterations of alternating directions,
 FILL, CALL_ENTRIES = (
     20,
     300_000,
@@ -390,7 +390,7 @@ def _splittings(problem: FrictionalContact) -> int:
     """Iterations of alternating directions, each with one solution by factors of W."""
     matrix = problem.delassus
     entries = FILL * matrix.nnz if sparse.issparse(matrix) else matrix.size
-    return int(np.clip(SPLIT_ENTRIES // (entries + CALL_ENTRIES), 500, 5000))
+    return int(np.clip(SPLIT_ENTRIES // (entries + CALL_ENTRIES), 500, 20_000))
 
 
 def _sweeps(problem: FrictionalContact, entries: int, least: int) -> int:

@@ -28,6 +28,7 @@ from klapper.continuum.picture import continuum_picture
 from klapper.continuum.supports import Support
 from klapper.continuum.walls import Wall, WallContacts
 from klapper.mechanics.arguments import finite, number
+from klapper.mechanics.compiled_form import CompiledForm, NotCompiled
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.picture import Picture
 from klapper.mechanics.system import Directions, ForceTangents, State, System, check_geometry
@@ -125,6 +126,12 @@ class Continuum(System):
 
     def picture(self, until: float = 0.0) -> Picture:
         return continuum_picture(self)
+
+    def compiled_form(self) -> CompiledForm:
+        raise NotCompiled(
+            "finite elements at large strains need sparse matrices that change in every step; the compiled step has "
+            "constant, banded or small ones"
+        )
 
     def mass(self, q: np.ndarray) -> sparse.csr_array:
         return self.mass_matrix

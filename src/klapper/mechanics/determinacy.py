@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sparse
 
 from klapper.complementarity import ComplementarityError
+from klapper.complementarity.dense import dense
 from klapper.contact_states import STICK
 from klapper.counting import counted
 from klapper.mechanics.force_sets import closed_forces, stays_closed
@@ -84,9 +85,8 @@ def force_determinacy(
             ]
         columns.extend(added)
         names.extend([name] * len(added))
-    for j, name in enumerate(system.constraints):
-        columns.append(_column(bilateral, j))
-        names.append(name)
+    columns.extend(dense(bilateral).T)
+    names.extend(system.constraints)
     one_sided = [_column(system.directions(t, q, idle).normal, k) for k in range(len(idle))]
     found = _determinacy(columns, names, one_sided, [system.contacts.name(int(i)) for i in idle])
     return replace(found, motion_unique=same)
@@ -127,10 +127,11 @@ def _determinacy(
     columns: list[np.ndarray], names: list[str], one_sided: list[np.ndarray], idle: list[str]
 ) -> ForceDeterminacy:
     """Free combinations of changes: of any sign for ``columns``, then with a gain of one of the ``one_sided``."""
-    kept = [j for j, column in enumerate(columns) if np.any(column)]
+    table = np.array(columns)
+    kept = np.flatnonzero(table.any(axis=1)).tolist() if columns else []
     if not kept:
         return ForceDeterminacy(0, 0, ())
-    matrix = np.array([columns[j] / np.linalg.norm(columns[j]) for j in kept]).T
+    matrix = (table[kept] / np.linalg.norm(table[kept], axis=1)[:, None]).T
     touched = matrix[np.any(matrix, axis=1)]
     _, values, right = np.linalg.svd(touched, full_matrices=len(touched) < len(kept))
     rank = int(np.count_nonzero(values > _RANK * values[0]))

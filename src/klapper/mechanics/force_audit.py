@@ -7,7 +7,7 @@ the cost does not grow with the number of samples.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -156,13 +156,20 @@ def summary(states: list[StateForces]) -> dict[str, Any]:
     return audit | ({"undetermined forces": open_states} if open_states else {})
 
 
+@lru_cache(maxsize=16)
+def _weights(contacts: int) -> np.ndarray:
+    """Numbers (m,) whose sums tell contact states apart."""
+    return np.random.default_rng(0).integers(1, 2**62, size=contacts, dtype=np.int64)
+
+
 def _places(time: np.ndarray, state: np.ndarray) -> list[tuple[int, int]]:
     """Sample numbers in the middle of the longest stay of each frequent state, and how many samples it has."""
     changed = np.flatnonzero(np.any(state[1:] != state[:-1], axis=1)) + 1
     first = np.concatenate([[0], changed])
     length = np.diff(np.concatenate([first, [len(state)]]))
-    weight = np.random.default_rng(0).integers(1, 2**62, size=state.shape[1], dtype=np.int64)
-    _, group = np.unique(state[first].astype(np.int64) @ weight, return_inverse=True)
+    group = np.zeros(1, dtype=int)
+    if len(first) > 1:
+        _, group = np.unique(state[first].astype(np.int64) @ _weights(state.shape[1]), return_inverse=True)
     total = np.bincount(group, length).astype(int)
     order = np.lexsort((length, group))
     longest = order[np.searchsorted(group[order], np.arange(len(total)), side="right") - 1]

@@ -17,6 +17,7 @@ from klapper.mechanics.picture import Part, Picture
 FORMAT = 1
 _TYPES = {"f": "<f8", "i": "<i4"}
 _MOST_BYTES = 2**31
+_SHORT = 256  # bytes that are compressed in little memory, which is sooner made than used
 _KEPT: WeakKeyDictionary[Picture, dict[str, Any]] = WeakKeyDictionary()
 
 
@@ -69,7 +70,9 @@ def _written(value: Any) -> Any:
     if not isinstance(value, np.ndarray):
         return value
     kind = "f" if value.dtype.kind == "f" else "i"
-    data = zlib.compress(np.ascontiguousarray(value, dtype=_TYPES[kind]).tobytes(), 6)
+    content = np.ascontiguousarray(value, dtype=_TYPES[kind]).tobytes()
+    squeezed = zlib.compressobj(6, wbits=9, memLevel=1) if len(content) <= _SHORT else zlib.compressobj(6)
+    data = squeezed.compress(content) + squeezed.flush()
     return {"kind": kind, "shape": list(value.shape), "zlib": b64encode(data).decode()}
 
 

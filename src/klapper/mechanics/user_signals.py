@@ -35,6 +35,7 @@ from klapper.mechanics.user_functions import (
     inlined,
     part,
     require_same,
+    unwarned,
     user_function,
     user_functions,
 )
@@ -121,6 +122,7 @@ def _coefficient(tables: Tables) -> Any:
     return part(coefficient_of(inlined(one_of(tuple(laws), 1))))
 
 
+@unwarned()
 def _compare(tables: Tables, own: OwnSignals) -> None:
     """Refuse compiled functions that say something else than Python's."""
     index, data = tables.packed()

@@ -31,6 +31,7 @@ TITLES = {
     "numerical": "lost numerically",
     "loads": "work of the loads",
 }
+_KINETIC = list(TITLES).index("kinetic")
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,26 +98,27 @@ class Ledger:
         return _largest(np.min(self.residual, initial=0.0), np.max(self.residual, initial=0.0))
 
     @cached_property
-    def _extremes(self) -> dict[str, tuple[np.floating, np.floating]]:
-        """Least and greatest value [J] of each entry, of at least one sample."""
-        columns = {name: getattr(self, name) for name in TITLES}
-        return {name: (np.min(column), np.max(column)) for name, column in columns.items()}
+    def _extremes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Least and greatest value (7,) [J] of each entry, in the order of ``TITLES``, of at least one sample."""
+        entries = np.array([getattr(self, name) for name in TITLES])
+        return entries.min(axis=1), entries.max(axis=1)
 
     @cached_property
     def scale(self) -> float:
         """Largest energy that was turned over, in J; the zero level of the potential energy plays no role."""
         if not len(self.time):
             return 0.0
+        low, high = self._extremes
         with np.errstate(invalid="ignore", over="ignore"):
-            turned = [float(high - low) for low, high in self._extremes.values()]
-        return float(max(_largest(*self._extremes["kinetic"]), *turned))
+            turned = float((high - low).max())
+        return max(_largest(low[_KINETIC], high[_KINETIC]), turned)
 
     @cached_property
     def round_off(self) -> float:
         """Closing error in J that the rounding of sums over so many steps may leave."""
         if not len(self.time):
             return 0.0
-        largest = max(_largest(*extremes) for extremes in self._extremes.values())
+        largest = float(np.abs(self._extremes).max())
         steps = int(self.step[-1] - self.step[0])
         return float(8 * np.finfo(float).eps * np.sqrt(1 + max(steps, 0)) * largest)
 

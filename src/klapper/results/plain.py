@@ -7,19 +7,33 @@ from typing import Any
 
 from klapper.results.errors import ResultsError
 
+_PLAIN = frozenset({type(None), bool, int, str})
+_SEQUENCES = frozenset({list, tuple})
+
 
 def plain(value: Any, where: str) -> Any:
     """``value`` in the types of JSON; numbers that are not finite are the texts "inf", "-inf" and "nan"."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else str(value)
+    if kind is dict or (kind not in _SEQUENCES and isinstance(value, Mapping)):
+        return {
+            str(key): entry if type(entry) in _PLAIN else plain(entry, f"{where}[{key!r}]")
+            for key, entry in value.items()
+        }
     if hasattr(value, "tolist"):
-        value = value.tolist()
-    if value is None or isinstance(value, bool | int | str):
+        return plain(value.tolist(), where)
+    if isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
-    if isinstance(value, Mapping):
-        return {str(key): plain(entry, f"{where}[{key!r}]") for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(entry, f"{where}[{index}]") for index, entry in enumerate(value)]
+        return [
+            entry if type(entry) in _PLAIN else plain(entry, f"{where}[{index}]")
+            for index, entry in enumerate(value)
+        ]
     if isinstance(value, Path):
         return str(value)
     raise ResultsError(

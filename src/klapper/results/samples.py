@@ -49,7 +49,14 @@ LOADED_MEANING = {
 }
 """Unit and meaning of each array of :class:`Loaded`."""
 
-_TYPES = {"step": np.int64, "state": np.int8, "start": np.int64, "contact": np.int64}
+_NUMBERS: np.dtype[Any] = np.dtype(np.float64)
+_WHOLE = np.dtype(np.int64)
+_KINDS: dict[str, np.dtype[Any]] = {
+    "step": _WHOLE,
+    "state": np.dtype(np.int8),
+    "start": _WHOLE,
+    "contact": _WHOLE,
+}
 _DIMENSIONS = {"step": 1, "time": 1, "residual": 1, "impulse": 3}
 
 
@@ -196,12 +203,11 @@ class Samples:
     def __post_init__(self) -> None:
         for name in MEANING:
             _freeze(self, name, _DIMENSIONS.get(name, 2))
+        count = len(self.time)
         for name in MEANING:
-            if len(getattr(self, name)) != len(self):
-                raise ResultsError(
-                    f"{name} has {len(getattr(self, name))} samples, but time has {len(self)}."
-                )
-        if self.loaded is not None and len(self.loaded.start) != len(self) + 1:
+            if len(getattr(self, name)) != count:
+                raise ResultsError(f"{name} has {len(getattr(self, name))} samples, but time has {count}.")
+        if self.loaded is not None and len(self.loaded.start) != count + 1:
             raise ResultsError(
                 f"The log of loaded contacts has {len(self.loaded.start) - 1} samples, but time has {len(self)}."
             )
@@ -234,6 +240,8 @@ class Samples:
         """One stretch after the other."""
         if not stretches:
             raise ResultsError("There are no stretches of samples to put together: give at least one.")
+        if len(stretches) == 1:
+            return stretches[0]
         logs = [stretch.loaded for stretch in stretches if stretch.loaded is not None]
         if logs and len(logs) < len(stretches):
             raise ResultsError(
@@ -308,13 +316,23 @@ def layout_shapes(layout: Layout) -> dict[str, tuple[int, ...]]:
 
 def _freeze(owner: Any, name: str, dimensions: int) -> None:
     """Turn a field into a read-only array of its type, without copying and without touching the caller's array."""
-    if np.iscomplexobj(getattr(owner, name)):
-        raise ResultsError(f"{name} has complex numbers; allowed are real ones.")
-    if np.dtype(_TYPES.get(name, np.float64)).kind == "i" and not np.all(np.isfinite(getattr(owner, name))):
-        raise ResultsError(f"{name} has numbers that are not finite; allowed are whole ones.")
-    array = np.asarray(getattr(owner, name), dtype=_TYPES.get(name, np.float64))
-    if array.ndim != dimensions:
-        raise ResultsError(f"{name} must be an array of {dimensions} dimensions, not of shape {array.shape}.")
-    view = array.view()
+    given, kind = getattr(owner, name), _KINDS.get(name, _NUMBERS)
+    if type(given) is np.ndarray and given.dtype == kind and given.ndim == dimensions:
+        if not given.flags.writeable:
+            return
+        view = given.view()
+    else:
+        view = _converted(given, kind, name, dimensions).view()
     view.flags.writeable = False
     object.__setattr__(owner, name, view)
+
+
+def _converted(given: Any, kind: np.dtype[Any], name: str, dimensions: int) -> np.ndarray:
+    if np.iscomplexobj(given):
+        raise ResultsError(f"{name} has complex numbers; allowed are real ones.")
+    if kind.kind == "i" and not np.all(np.isfinite(given)):
+        raise ResultsError(f"{name} has numbers that are not finite; allowed are whole ones.")
+    array = np.asarray(given, dtype=kind)
+    if array.ndim != dimensions:
+        raise ResultsError(f"{name} must be an array of {dimensions} dimensions, not of shape {array.shape}.")
+    return array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from klapper.counting import counted
@@ -43,7 +43,7 @@ class Statistics:
 
     def plain(self) -> dict[str, Any]:
         """The same as plain data, for a file."""
-        return {**asdict(self), "seconds": dict(self.seconds)}
+        return {**vars(self), "seconds": dict(self.seconds)}
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Statistics:

@@ -96,12 +96,15 @@ class Step:
 class Stretch(Protocol):
     """A compiled loop over many steps of one scheme on one system.
 
-    :meth:`Scheme.stretch` gives one, or None where every step is done in Python, as from event to event:
+    :meth:`Scheme.stretch` gives one, or None where every step is done in Python, as between closed forms:
 
     >>> from klapper.mechanics import LinearSystem
-    >>> from klapper.schemes import EventDriven
-    >>> EventDriven().stretch(LinearSystem([1.0])) is None
+    >>> from klapper.schemes import PiecewiseExact
+    >>> PiecewiseExact().stretch(LinearSystem([1.0])) is None
     True
+
+    One with an attribute ``looks_inside`` gives samples and statistics inside its steps as well, and begins after so
+    many steps as ``begins_after`` says.
     """
 
     def run(

@@ -25,7 +25,7 @@ from klapper.schemes.work import Work
 
 _MOST_COORDINATES = 150  # beyond, sparse matrices of the general code pay
 _MOST_CONTACTS = 256  # that are watched without a search
-_STEPS = 24  # of the integrator in one call, whose dense output is kept
+PHASE_STEPS = 24  # of the integrator in one call, whose dense output is kept
 
 
 class CompiledSystem:
@@ -72,15 +72,24 @@ def compiled_system(system: System) -> CompiledSystem | None:
 
 
 def _compiled(system: System) -> CompiledSystem | None:
-    offer = getattr(system, "compiled_form", None)
-    if offer is None or len(system.velocities) > _MOST_COORDINATES or system.contacts.count > _MOST_CONTACTS:
-        return None
     try:
-        form = offer()
+        return compiled_or_reason(system)
     except NotCompiled:
         return None
-    if form is None or (form.shares is not None and not form.constant_friction):
-        return None
+
+
+def compiled_or_reason(system: System) -> CompiledSystem:
+    """The system for compiled phases, or the reason why it has no form for them."""
+    if len(system.velocities) > _MOST_COORDINATES:
+        raise NotCompiled(f"it has more than {_MOST_COORDINATES} coordinates, for which sparse matrices pay")
+    if system.contacts.count > _MOST_CONTACTS:
+        raise NotCompiled(f"it has more than {_MOST_CONTACTS} possible contacts")
+    offer = getattr(system, "compiled_form", None)
+    form = None if offer is None else offer()
+    if form is None:
+        raise NotCompiled(f"{type(system).__name__} offers no compiled form")
+    if form.shares is not None and not form.constant_friction:
+        raise NotCompiled("friction limits are averages of others' forces and depend on the sliding speed")
     return CompiledSystem(form)
 
 
@@ -164,7 +173,7 @@ class CompiledPhase:
         equations = self.equations
         y = np.zeros(self.size)
         y[: len(q)], y[len(q) : len(q) + len(v)] = q, v
-        pieces = np.empty((_STEPS, 2 + 9 * self.size + equations.sense.size))
+        pieces = np.empty((PHASE_STEPS, 2 + 9 * self.size + equations.sense.size))
         ints, floats = self._ints.copy(), self._floats.copy()
         floats[ints[rows.SLIP_SPEED]] = slip
         which = np.zeros(len(self.meanings), dtype=np.bool_)

@@ -24,6 +24,7 @@ from klapper.complementarity import (
 from klapper.mechanics.contact_table import ContactLaws
 from klapper.mechanics.system import Directions, Matrix
 from klapper.schemes.mobility import Held
+from klapper.schemes.newton_contacts import NewtonContacts
 
 _FINE = 1e-13  # residual that sweeps aim at; what is reached is judged against the scheme's tolerance
 _QUICK_SWEEPS = 300
@@ -153,9 +154,16 @@ def _frictional(
 def _solve_frictional(
     problem: FrictionalContact, solver: Any, tolerance: float, start: np.ndarray, symmetric: bool
 ) -> Solution[Any]:
-    if solver != "auto" or not symmetric:
+    if solver != "auto":
         return solve(problem, solver, tolerance=tolerance, start=start)
+    first: Any = NewtonContacts()
+    if first.obstacle(problem):
+        if not symmetric:
+            return solve(problem, tolerance=tolerance, start=start)
+        first, tolerance_of_first = GaussSeidel(max_sweeps=_QUICK_SWEEPS), _FINE
+    else:
+        tolerance_of_first = tolerance
     try:
-        return solve(problem, GaussSeidel(max_sweeps=_QUICK_SWEEPS), tolerance=_FINE, start=start)
+        return solve(problem, first, tolerance=tolerance_of_first, start=start)
     except ComplementarityError:
         return solve(problem, tolerance=tolerance, start=start)

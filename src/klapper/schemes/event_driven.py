@@ -14,10 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from klapper.mechanics.compiled_form import NotCompiled
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
+from klapper.mechanics.system import System
 from klapper.schemes.base import registered
 from klapper.schemes.compiled_phases import CompiledFlow, compiled_phase
+from klapper.schemes.event_stretch import EventStretch, event_stretch
 from klapper.schemes.exact_flow import exact_flow, stiff
 from klapper.schemes.phase_equations import PhaseEquations
 from klapper.schemes.phase_flow import Flow, Integrals
@@ -32,6 +35,8 @@ _DIFFERENCE = (
 _EXPLICIT_REACH = 5.0  # rate times step size up to which an explicit method is stable
 _OF_IMPULSES = 1e-7  # of force times step size: allowed error of an impulse over a step
 _UNCONTROLLED = 1e8  # absolute tolerance of integrals that follow the motion without being part of its error
+
+_PARTS_OF_A_STEP = ("step", "flow", "run", "sharpened", "collide", "decide", "equations", "inverse")
 
 
 @registered
@@ -77,6 +82,14 @@ class EventDriven(Phased):
     @property
     def citations(self) -> tuple[str, ...]:
         return (*super().citations, "hairer1996" if self.method == "radau" else "hairer1993")
+
+    def stretch(self, system: System) -> EventStretch:
+        """The compiled loop from event to event; a stiff linear system is followed in closed form instead, and a class
+        that does a part of the step in its own way has none."""
+        for part in _PARTS_OF_A_STEP:
+            if getattr(type(self), part) is not getattr(EventDriven, part):
+                raise NotCompiled(f"{self.name} does a part of the step in its own way ({part})")
+        return event_stretch(self, system)
 
     def run(
         self,

@@ -7,6 +7,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from klapper.mechanics.compiled_form import CompiledForm, NotCompiled
 from klapper.mechanics.system import System
@@ -16,6 +18,7 @@ from klapper.schemes.energy import spring_energy
 
 MOST_LISTED_CONTACTS = 2000
 _MOST_KEPT = 2_000_000  # numbers of constant responses
+_MANY_ROWS = 24  # of contacts, from which on a band may cost less than a Delassus matrix
 _MOST_DENSE = 600  # coordinates of a dense M̂
 
 
@@ -78,20 +81,51 @@ class FormStretch:
         form, p = self.form, self.form.constraints
         if p == 0 or self.kind[0] != 0:
             return 0
-        width, start, draw = max(form.constraint_width, 1), self.system.start, np.random.default_rng(0)
         first, last = np.full(form.velocities, p), np.full(form.velocities, -1)
-        for size in (0.0, 0.1, 1.0):  # entries that are zero by chance at one position are not at others
-            columns, rows, rates = np.zeros((p, width), np.int64), np.zeros((p, width)), np.zeros(p)
-            q = self.system.advance(start.position, size * draw.standard_normal(form.velocities))
-            form.constraint_directions(form.index, form.data, start.time, q, columns, rows, rates)
-            for i in range(p):
-                used = columns[i][rows[i] != 0.0]
-                first[used], last[used] = np.minimum(first[used], i), np.maximum(last[used], i)
+        for i, used in enumerate(self._joined):
+            first[used], last[used] = np.minimum(first[used], i), np.maximum(last[used], i)
         return int((last - first).max(initial=0))
 
     @cached_property
+    def _joined(self) -> list[np.ndarray]:
+        """Velocities that each constraint joins."""
+        form, p = self.form, self.form.constraints
+        width, start, draw = max(form.constraint_width, 1), self.system.start, np.random.default_rng(0)
+        used: list[np.ndarray] = [np.zeros(0, dtype=np.int64)] * p
+        for size in (
+            (0.0, 0.1, 1.0) if p else ()
+        ):  # entries that are zero by chance at one position are not at others
+            columns, rows, rates = np.zeros((p, width), np.int64), np.zeros((p, width)), np.zeros(p)
+            q = self.system.advance(start.position, size * draw.standard_normal(form.velocities))
+            form.constraint_directions(form.index, form.data, start.time, q, columns, rows, rates)
+            used = [np.union1d(known, columns[i][rows[i] != 0.0]) for i, known in enumerate(used)]
+        return used
+
+    @cached_property
+    def _narrow(self) -> tuple[np.ndarray, int]:
+        """Order of coordinates in which M̂ and constraints are narrow, and the half bandwidth of both; −1: too wide."""
+        form, n = self.form, self.form.velocities
+        none = np.arange(n), -1
+        rows = min(form.most_near or form.contacts, form.contacts) * (1 + form.tangential)
+        if rows < _MANY_ROWS or form.stiff is not None or form.compliance is not None:
+            return none
+        entries = [np.hstack([form.mass_entries, self._tangent_entries])]
+        entries += [np.array([np.repeat(used, len(used)), np.tile(used, len(used))]) for used in self._joined]
+        row, column = np.hstack(entries)
+        graph = sparse.csr_array((np.ones(len(row)), (row, column)), shape=(n, n))
+        rank = np.empty(n, dtype=np.int64)
+        rank[reverse_cuthill_mckee(graph + graph.T, symmetric_mode=True)] = np.arange(n)
+        last = np.sort([rank[used].max() for used in self._joined if len(used)])
+        place = rank + np.searchsorted(
+            last, rank
+        )  # constraints stand behind the last coordinate that they join
+        half = max(int(np.abs(place[row] - place[column]).max(initial=0)), 1)
+        return (rank, half) if 4 * half <= n else none
+
+    @cached_property
     def _model(self) -> Any:
-        from klapper.mechanics.kernels.signatures import FUNCTION_TYPES, Borrowed, pointer
+        from klapper.mechanics.kernels.signatures import FUNCTION_TYPES, borrowed, pointer
+        from klapper.schemes import form_types  # noqa: F401  numba learns the type of a model
         from klapper.schemes.form_kernels.model import ALL_LOADS, GIVEN, LESS_POTENTIAL, Functions, Model
 
         form, m = self.form, self.form.contacts
@@ -103,9 +137,10 @@ class FormStretch:
         anything = known["force"]
 
         def function(kind: str) -> Any:
-            return known.get(kind, Borrowed(anything, FUNCTION_TYPES[kind]))
+            return known[kind] if kind in known else borrowed(anything, kind)
 
         rough = m > 0 and form.tangential > 0
+        rank, narrow = self._narrow
         shares = form.shares
         tangents = self._tangent_entries
         rule = (
@@ -132,6 +167,7 @@ class FormStretch:
                 powers=function("powers"),
                 damping=function("damping"),
                 solve_rough=_rough_solver(rough, anything),
+                solve_narrow=_narrow_solver(narrow >= 0, anything),
             ),
             index=np.array(form.index, dtype=np.int64),
             data=np.array(form.data, dtype=float),
@@ -146,6 +182,10 @@ class FormStretch:
             if form.compliance is None
             else np.ascontiguousarray(form.compliance, dtype=float),
             scratch=np.zeros(form.velocities),
+            entry_row=np.concatenate([form.mass_entries[0], tangents[0]]).astype(np.int64),
+            entry_column=np.concatenate([form.mass_entries[1], tangents[1]]).astype(np.int64),
+            rank=rank,
+            narrow=narrow,
             joint_band=self._joint_band,
             positions=form.positions,
             velocities=form.velocities,
@@ -310,7 +350,7 @@ class FormStretch:
 def _rough_solver(rough: bool, anything: Any) -> Any:
     """The solver of contact problems with friction, compiled where there is friction only."""
     from klapper.mechanics.kernels.signatures import Borrowed, Pointer
-    from klapper.schemes.form_kernels.rough_signature import SOLVE_ROUGH
+    from klapper.schemes.form_kernels.solver_signatures import SOLVE_ROUGH
 
     if not rough:
         return Borrowed(anything, SOLVE_ROUGH)
@@ -319,19 +359,23 @@ def _rough_solver(rough: bool, anything: Any) -> Any:
     return Pointer(solve_rough, SOLVE_ROUGH)
 
 
+def _narrow_solver(narrow: bool, anything: Any) -> Any:
+    """The solver of many contacts in a band, compiled where there may be so many."""
+    from klapper.mechanics.kernels.signatures import Borrowed, Pointer
+    from klapper.schemes.form_kernels.solver_signatures import SOLVE_NARROW
+
+    if not narrow:
+        return Borrowed(anything, SOLVE_NARROW)
+    from klapper.schemes.form_kernels.narrow import solve_narrow
+
+    return Pointer(solve_narrow, SOLVE_NARROW)
+
+
 def _why(ended: int, contacts: int, residual: float) -> str:
     """The reason, in words, why the loop could not finish a step."""
     from klapper.counting import counted
-    from klapper.schemes.form_kernels.step import (
-        CONTRADICTION,
-        DONE,
-        IMPACT_LAW,
-        NO_INVERSE,
-        NO_JOINTS,
-        NO_ROOM,
-        NOT_FINITE,
-        UNSOLVED,
-    )
+    from klapper.schemes.form_kernels.impulses import DONE, NO_ROOM, UNSOLVED
+    from klapper.schemes.form_kernels.step import CONTRADICTION, IMPACT_LAW, NO_INVERSE, NO_JOINTS, NOT_FINITE
 
     return {
         DONE: "",

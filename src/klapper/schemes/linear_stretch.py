@@ -19,6 +19,7 @@ from klapper.schemes.modal_coordinates import ModalCoordinates, decoupled
 _MOST_ROWS = 1500  # of the dense Delassus matrix
 _MOST_COORDINATES = 2000  # of a dense inverse
 _WIDEST_BAND = 32
+_SMALL = 32  # coordinates of a dense matrix that is factorised as it is
 _MANY_COORDINATES = 64  # from which on modal coordinates are faster than products with full matrices
 _SYMMETRIC = 1e-12  # relative: entries that differ by less are equal but for round-off
 _DENSE_FROM = 0.25  # share of entries from which on directions are stored with all of them
@@ -363,17 +364,30 @@ def _factors(matrix: Any) -> tuple[np.ndarray, bool]:
     if width > min(_WIDEST_BAND, n // 3):
         dense = matrix.toarray() if sparse.issparse(matrix) else matrix
         return np.linalg.inv(dense), False
-    import scipy.linalg
-
-    upper = np.zeros((width + 1, n))
-    entries = sparse.coo_array(matrix)
-    below = entries.row >= entries.col
-    upper[(entries.row - entries.col)[below], entries.col[below]] = entries.data[below]
-    lower = scipy.linalg.cholesky_banded(upper, lower=True)
+    lower = _cholesky(matrix, width)
     diagonal = lower[0].copy()
     band = lower / diagonal  # unit lower triangle by columns
     band[0] = diagonal**2
     return band, True
+
+
+def _cholesky(matrix: Any, width: int) -> np.ndarray:
+    """The diagonals (width + 1, n) of the lower factor of a matrix, from the main one down."""
+    n = matrix.shape[0]
+    if n <= _SMALL and not sparse.issparse(
+        matrix
+    ):  # LAPACK's banded routines take longer to call than to compute
+        factor, lower = np.linalg.cholesky(matrix), np.zeros((width + 1, n))
+        for below in range(width + 1):
+            lower[below, : n - below] = np.diagonal(factor, -below)
+        return lower
+    import scipy.linalg
+
+    entries = sparse.coo_array(matrix)
+    below = entries.row >= entries.col
+    upper = np.zeros((width + 1, n))
+    upper[(entries.row - entries.col)[below], entries.col[below]] = entries.data[below]
+    return np.asarray(scipy.linalg.cholesky_banded(upper, lower=True))
 
 
 def _solve(matrix: Any, right: np.ndarray) -> np.ndarray:

@@ -11,7 +11,8 @@ of what the harmonics leave out. The period is passed until the force repeats. T
 """
 
 import numpy as np
-from numba import njit
+
+from klapper.machine_code import njit
 
 _MOST_PASSES = 60
 _REPEATED = 1e-13  # of the largest force: what counts as the same

@@ -6,7 +6,8 @@ eigenvalues; here threads share the matrices instead.
 """
 
 import numpy as np
-from numba import njit
+
+from klapper.machine_code import njit
 
 _EPSILON = np.finfo(np.float64).eps
 _SWEEPS = 60  # double shifts for one eigenvalue

@@ -12,9 +12,9 @@ from __future__ import annotations
 from math import atan, cos, exp, pi, sin
 
 import numpy as np
-from numba import njit
 
 from klapper.analysis.kernels.shaken_model import Model
+from klapper.machine_code import njit
 
 ORDER = 24
 _TRUNCATION = 1e-17

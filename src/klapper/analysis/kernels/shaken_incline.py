@@ -13,7 +13,6 @@ from math import inf, nan, sin, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from klapper.analysis.kernels.shaken_arctan import smooth_force, smooth_motion
 from klapper.analysis.kernels.shaken_model import ARCTAN, NONE, SPRING, STICK, Model
@@ -27,6 +26,7 @@ from klapper.analysis.kernels.shaken_period import (
 )
 from klapper.analysis.kernels.shaken_slip import slip_distance, slip_velocity
 from klapper.analysis.kernels.shaken_stick import force_wave, stick_force, stick_state, wave
+from klapper.machine_code import njit
 
 REST, ACCELERATING, ONE_WAY, TWO_PAUSES, ONE_PAUSE, NO_PAUSE = 1, 2, 3, 4, 5, 6
 _TIGHT = 4e-15

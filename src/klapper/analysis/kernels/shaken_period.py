@@ -11,12 +11,12 @@ from math import asin, exp, pi, sin
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from klapper.analysis.kernels.shaken_arctan import smooth_motion
 from klapper.analysis.kernels.shaken_model import ARCTAN, DAMPER, NONE, STICK, Model
 from klapper.analysis.kernels.shaken_slip import slip_distance, slip_end, slip_velocity
 from klapper.analysis.kernels.shaken_stick import free_motion, stick_end, stick_state
+from klapper.machine_code import njit
 
 PERIOD = 2.0 * pi
 _MOST_PHASES = 100_000

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from math import asin, cos, pi, sin
 
-from numba import njit
-
 from klapper.analysis.kernels.shaken_model import Model
+from klapper.machine_code import njit
 
 _ROUND_OFF = 4e-16
 

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from math import cos, exp, expm1, sin, sqrt
 
-from numba import njit
-
 from klapper.analysis.kernels.shaken_model import DAMPER, SPRING, Model
+from klapper.machine_code import njit
 
 _ROUND_OFF = 4e-16
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from klapper.bodies.kernels.planar_contacts import pose
 from klapper.bodies.kernels.slots import (
@@ -28,6 +27,7 @@ from klapper.bodies.kernels.slots import (
     PLANE_WIDTH,
 )
 from klapper.bodies.kernels.spatial_vectors import Vector, centre, plus, rotation, turn, vector
+from klapper.machine_code import njit
 from klapper.mechanics.kernels.signatures import form_function, inlined
 
 _FARTHEST = 2.0**40  # cubes beyond count as the last one

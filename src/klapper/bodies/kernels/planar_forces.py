@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from klapper.bodies.kernels.planar_contacts import motion, pose
 from klapper.bodies.kernels.planar_joints import reach
@@ -26,6 +25,7 @@ from klapper.bodies.kernels.slots import (
     SPRING_SIZE,
     SPRING_WIDTH,
 )
+from klapper.machine_code import njit
 from klapper.mechanics.kernels.signatures import form_function, inlined
 
 

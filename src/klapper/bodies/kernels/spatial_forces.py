@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from klapper.bodies.kernels.shared import height_energy, share_of, weight
 from klapper.bodies.kernels.slots import (
@@ -41,6 +40,7 @@ from klapper.bodies.kernels.spatial_vectors import (
     turn_back,
     vector,
 )
+from klapper.machine_code import njit
 from klapper.mechanics.kernels.signatures import form_function, inlined
 
 

@@ -6,11 +6,11 @@ also for rank-deficient A, and able to prove that there is no solution.
 """
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.lemke import LIMIT, RAY, SOLVED, finish
 from klapper.complementarity.kernels.linear import EPS, natural_residual
 from klapper.complementarity.residuals import AMPLIFICATION
+from klapper.machine_code import njit
 
 NOT_SEMIDEFINITE = 4
 UNSETTLED, AMPLIFIED = np.inf, 1e300

@@ -7,7 +7,6 @@ singular. What does not converge is left to the general path in ``newton``. Walt
 """
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.newton_steps import (
     DAMPING,
@@ -19,6 +18,7 @@ from klapper.complementarity.kernels.newton_steps import (
     multiply,
     newton_direction,
 )
+from klapper.machine_code import njit
 
 
 @njit(cache=True)

@@ -2,10 +2,10 @@
 check."""
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.active_set import UNSETTLED, block_pivoting, settle, solve_by_active_set
 from klapper.complementarity.kernels.lemke import LIMIT, RAY, SOLVED, solve_by_lemke
+from klapper.machine_code import njit
 
 ACTIVE_SET, LEMKE = 0, 1
 

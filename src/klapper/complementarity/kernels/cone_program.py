@@ -9,9 +9,9 @@ start is a point inside all constraints, found in the same way as the one with t
 """
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.cone_limits import Limits
+from klapper.machine_code import njit
 
 FOUND, UNBOUNDED, THIN = 0, 1, 2
 FAR = 1e6

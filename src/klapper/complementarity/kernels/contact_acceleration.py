@@ -13,7 +13,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from klapper.machine_code import njit
 
 _LONGEST_WAIT = 16
 _DEPENDENT = 1e-13

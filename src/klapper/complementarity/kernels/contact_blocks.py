@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.contact_local import eigen_2x2
+from klapper.machine_code import njit
 
 CONTACT, PATCH, CONSTRAINT = 0, 1, 2
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from klapper.machine_code import njit
 
 
 @njit(cache=True, fastmath={"contract"}, error_model="numpy")

@@ -13,9 +13,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.contact_acceleration import accelerate, forget, new_history, overwrite
+from klapper.machine_code import njit
 
 _fast = {"contract"}
 _CYCLES_PER_REFRESH = 20

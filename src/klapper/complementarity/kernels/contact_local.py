@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from klapper.machine_code import njit
 
 _ROUND_OFF = 4.0e-16
 _SINGULAR = 1.0e-15

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from klapper.machine_code import njit
 
 _fast = {"contract"}
 

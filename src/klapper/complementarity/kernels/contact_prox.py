@@ -13,11 +13,12 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload, register_jitable
 
 from klapper.complementarity.kernels.contact_acceleration import accelerate, forget, new_history, overwrite
 from klapper.complementarity.kernels.contact_friction import dissipation_bound, project_on_disc
+from klapper.machine_code import njit
 
 NORMAL, TANGENTIAL, ALL = 1, 2, 3
 _REMEASURE = 50  # iterations after which the scale is measured anew

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.contact_acceleration import accelerate, forget, new_history, overwrite
 from klapper.complementarity.kernels.contact_blocks import CONSTRAINT, CONTACT, ContactBlocks
@@ -22,6 +21,7 @@ from klapper.complementarity.kernels.contact_friction import dissipation_bound, 
 from klapper.complementarity.kernels.contact_local import solve_contact, solve_disc
 from klapper.complementarity.kernels.contact_polygon import solve_polygon, solve_polygon_contact
 from klapper.complementarity.problem import AMPLIFICATION
+from klapper.machine_code import njit
 
 _fast = {"contract"}
 _CYCLES_PER_REFRESH = 20

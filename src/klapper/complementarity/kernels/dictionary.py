@@ -1,9 +1,9 @@
 """The dictionary of Lemke's method: pending exchanges, its error, sizes of its terms, and the same from the data."""
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.linear import factorise, substitute
+from klapper.machine_code import njit
 
 
 @njit(cache=True)

@@ -6,9 +6,9 @@ whole polyhedron where the equations are dependent.
 """
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.polyhedron import ranges
+from klapper.machine_code import njit
 
 RANK = 1e-10
 EPS = np.finfo(np.float64).eps

@@ -9,7 +9,6 @@ Chen, Chen and Kanzow, Math. Programming 88 (2000) 211-216.
 """
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.linear import AMPLIFICATION, factorise, substitute
 from klapper.complementarity.kernels.newton_steps import (
@@ -23,6 +22,7 @@ from klapper.complementarity.kernels.newton_steps import (
     newton_direction,
 )
 from klapper.complementarity.kernels.scaling import equilibrate
+from klapper.machine_code import njit
 
 THETA = 0.95  # weight of the Fischer–Burmeister part; the rest is x₊ y₊
 

@@ -7,7 +7,8 @@ the one with the smallest Σ (T_i − start_i)² / weight_i. Seiwald 5.4, Tables
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from klapper.machine_code import njit
 
 LABELS = (
     *(f"{normal}{state}" for normal in "123" for state in "abcd"),

@@ -8,11 +8,11 @@ Cottle, Pang & Stone, The Linear Complementarity Problem, section 4.4 and 4.9; t
 """
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.dictionary import apply_updates, drift, refresh, terms_of_basis
 from klapper.complementarity.kernels.linear import active_point, active_point_with_care, natural_residual
 from klapper.complementarity.kernels.scaling import equilibrate, scaled_problem
+from klapper.machine_code import njit
 
 SOLVED, RAY, LIMIT, UNVERIFIED = 0, 1, 2, 3
 PIVOT_FLOOR = 1e-11

@@ -4,10 +4,10 @@
 """
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.scaling import EPS, equilibrate, scaled_problem, surroundings
 from klapper.complementarity.residuals import AMPLIFICATION
+from klapper.machine_code import njit
 
 ROUND_OFF = 8.0 * EPS  # per unknown: what the solution of n equations leaves of terms of size one
 

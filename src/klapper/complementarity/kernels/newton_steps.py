@@ -3,9 +3,9 @@ and the constants of their nonmonotone line search (Grippo, Lampariello & Lucidi
 """
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.linear import factorise, substitute
+from klapper.machine_code import njit
 
 MEMORY = 6  # merit values the nonmonotone line search compares with
 DECREASE = 1e-4

@@ -5,7 +5,8 @@ to zero, then every function is minimised and maximised from the feasible dictio
 """
 
 import numpy as np
-from numba import njit
+
+from klapper.machine_code import njit
 
 SMALL = 1e-10
 FOUND, EMPTY, UNBOUNDED = 0, 1, 2

@@ -7,7 +7,8 @@ the other is taken in; |y| grows with every step, so the method is finite, also 
 """
 
 import numpy as np
-from numba import njit
+
+from klapper.machine_code import njit
 
 SOLVED, EMPTY, LIMIT = 0, 1, 2
 _VIOLATED = 1e-13  # of the slack at the start and the step: what counts as round-off of a constraint

@@ -6,7 +6,8 @@ scaled so that its largest load is one, and no load is lost beside that of anoth
 """
 
 import numpy as np
-from numba import njit
+
+from klapper.machine_code import njit
 
 EPS = np.finfo(np.float64).eps
 FAR = 1000.0  # largest binary exponent of a scale: its inverse is still a normal number

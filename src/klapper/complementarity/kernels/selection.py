@@ -1,9 +1,9 @@
 """Compiled parts of force selection: the prox iteration, and many small selection problems at once."""
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.quadratic_program import SOLVED, least_quadratic
+from klapper.machine_code import njit
 
 _PROXIMAL = 1e-5  # of the largest eigenvalue: damping of the semidefinite first stage
 _MOST_PROXIMAL = 100

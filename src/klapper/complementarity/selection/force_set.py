@@ -214,11 +214,16 @@ class ForceSet:
         return matrix[:, np.any(matrix != 0.0, axis=0)]
 
     @cached_property
-    def face(self) -> Face:
-        """The set as x̄ + N t."""
+    def _free(self) -> np.ndarray:
+        """N (r, k), orthonormal: changes of forces that the contact laws leave, and that have no effect."""
         shared = self.directions if self.held is None else self.held
         null = self.basis @ null_space(shared @ self.basis)
-        null = np.linalg.qr(null)[0] if null.size else null
+        return np.linalg.qr(null)[0] if null.size else null
+
+    @cached_property
+    def face(self) -> Face:
+        """The set as x̄ + N t."""
+        null = self._free
         limits = self.limits(self.forces)
         slopes = self.friction @ null[self.normal]
         presses = self.normal[~self.fixed[self.normal]]
@@ -285,7 +290,7 @@ class ForceSet:
     @property
     def dimension(self) -> int:
         """Number of independent combinations of forces that are not determined."""
-        return self.face.dimension
+        return self._free.shape[1]
 
     @cached_property
     def null_space(self) -> np.ndarray:

@@ -11,7 +11,8 @@ the second, and share = ½; then K is not symmetric.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from klapper.machine_code import njit
 
 
 @njit(cache=True, nogil=True)

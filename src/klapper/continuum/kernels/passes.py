@@ -14,7 +14,6 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-from numba import njit
 
 from klapper.continuum.kernels.hyperelastic import (
     PLACE,
@@ -24,6 +23,7 @@ from klapper.continuum.kernels.hyperelastic import (
     tangent,
     tangent_between,
 )
+from klapper.machine_code import njit
 
 PLAIN, MEAN, BETWEEN = 0, 1, 2
 """Forces of the second configuration, of the mean of both, or the discrete gradient between both."""

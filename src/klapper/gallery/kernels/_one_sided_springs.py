@@ -10,7 +10,8 @@ converges to round-off. A switch is bracketed there, also one that goes back wit
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from klapper.machine_code import njit
 
 TERMS = 16  # of the Taylor series; the size of (step A) must stay below 0.25
 

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
+
+from klapper.machine_code import njit
 
 _REAL = (types.Integer, types.Float, types.Boolean)
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from llvmlite.ir import Function, FunctionType, IRBuilder
-from numba import njit
 from numba.core import ir, types
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
@@ -24,6 +23,7 @@ from numba.core.untyped_passes import InlineInlinables
 from numba.extending import intrinsic, overload
 from numba.np.numpy_support import as_dtype
 
+from klapper.machine_code import njit
 from klapper.mechanics.compiled_form import NotCompiled
 
 

@@ -11,16 +11,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from klapper.machine_code import njit
 from klapper.mechanics.compiled_form import Tables
 from klapper.mechanics.kernels.answers import as_number, fill, fill_rows
 from klapper.mechanics.kernels.captured import readonly
 from klapper.mechanics.kernels.given import coefficient
-from klapper.mechanics.kernels.signatures import form_function
+from klapper.mechanics.kernels.signatures import form_function, uncounted
 
 NONE, AFFINE, FUNCTION = -2, -1, 0
 """Kinds of values: no gap; affine in q; function 0, 1, …"""
@@ -37,8 +39,9 @@ WIDTH = 10
 law."""
 CONSTRAINT_WIDTH = 4
 
-_library = njit(cache=True, error_model="numpy")
+_views = njit(cache=True, error_model="numpy")
 """What is the same for all models is compiled once, and called by what is compiled for a model."""
+_library = uncounted
 _DIFFERENCE = 6.0e-6  # as everywhere: the cube root of the rounding unit
 
 
@@ -52,12 +55,18 @@ def one_of(functions: tuple[Any, ...], arguments: int) -> Callable[..., Any]:
     scope: dict[str, Any] = {"__name__": __name__} | {
         f"f{k}": function for k, function in enumerate(functions)
     }
-    exec(compile(text, "<klapper>", "exec"), scope)
+    exec(_read(text), scope)
     made: Callable[..., Any] = scope["chosen"]
     return made
 
 
-@form_function("mass")
+@lru_cache(maxsize=256)
+def _read(text: str) -> CodeType:
+    """The code of a text; reading it takes longer than all else that is done for a form."""
+    return compile(text, "<klapper>", "exec")
+
+
+@form_function("mass", allocates=False)
 def constant_mass(index: np.ndarray, data: np.ndarray, q: np.ndarray, out: np.ndarray) -> None:
     place = index[CONSTANT_MASS]
     for k in range(out.size):
@@ -204,24 +213,24 @@ def spacing(step: int, t: float, q: np.ndarray) -> float:
     return _DIFFERENCE * max(abs(t if step < 2 else q[step // 2 - 1]), 1.0)
 
 
-@_library
+@_views
 def contact_gradient(rows: np.ndarray, k: int) -> np.ndarray:
     return rows[k, 0]
 
 
-@_library
+@_views
 def contact_tangents(rows: np.ndarray, k: int) -> np.ndarray:
     """The rows (d, n) of the tangents, all nan."""
     rows[k, 1:] = math.nan
     return rows[k, 1:]
 
 
-@_library
+@_views
 def constraint_gradient(rows: np.ndarray, k: int) -> np.ndarray:
     return rows[k]
 
 
-@form_function("gaps")
+@form_function("gaps", allocates=False)
 def affine_gaps(
     index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, which: np.ndarray, out: np.ndarray
 ) -> None:
@@ -229,7 +238,7 @@ def affine_gaps(
         out[k] = affine_value(index, data, contact_row(index, which[k]), q)
 
 
-@form_function("directions")
+@form_function("directions", allocates=False)
 def given_directions(
     index: np.ndarray,
     data: np.ndarray,
@@ -261,13 +270,13 @@ def given_directions(
             rates[k, 1 + r] = data[index[row + 6] + r]
 
 
-@form_function("residuals")
+@form_function("residuals", allocates=False)
 def affine_residuals(index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, out: np.ndarray) -> None:
     for k in range(out.size):
         out[k] = affine_value(index, data, constraint_row(index, k), q)
 
 
-@form_function("constraint_directions")
+@form_function("constraint_directions", allocates=False)
 def given_constraint_directions(
     index: np.ndarray,
     data: np.ndarray,
@@ -384,7 +393,7 @@ def constraint_directions_of(gradient: Any, direction: Any) -> Callable[..., Non
     return constraint_directions
 
 
-@form_function("laws")
+@form_function("laws", allocates=False)
 def given_laws(
     index: np.ndarray, data: np.ndarray, which: np.ndarray, speed: np.ndarray, out: np.ndarray
 ) -> None:

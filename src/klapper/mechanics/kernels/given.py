@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from klapper.machine_code import njit
 from klapper.mechanics.compiled_form import CONSTANT, COULOMB, EXPONENTIAL, HARMONIC, RAMP, STRIBECK
 from klapper.mechanics.kernels.signatures import form_function
 

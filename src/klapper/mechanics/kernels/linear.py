@@ -13,11 +13,11 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from klapper.machine_code import njit
 from klapper.mechanics.compiled_form import Tables
 from klapper.mechanics.kernels.given import coefficient
-from klapper.mechanics.kernels.signatures import form_function
+from klapper.mechanics.kernels.signatures import form_function, inlined
 
 _N = Tables.HEADER
 _AT = _N + 6
@@ -25,7 +25,7 @@ MASS, RATE, POSITION, DAMPING, STIFFNESS, CIRCULATORY = _AT, _AT + 2, _AT + 6, _
 LOAD, DEAD, ROWS, OFFSETS, LAWS, JOINTS = _AT + 22, _AT + 23, _AT + 24, _AT + 26, _AT + 29, _AT + 30
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def _subtract(index: np.ndarray, data: np.ndarray, at: int, x: np.ndarray, out: np.ndarray) -> None:
     """out −= A x for the matrix whose places stand at ``index[at]``."""
     rows, columns, entries = index[at], index[at + 1], index[at + 2]
@@ -33,7 +33,7 @@ def _subtract(index: np.ndarray, data: np.ndarray, at: int, x: np.ndarray, out: 
         out[index[rows + e]] -= data[entries + e] * x[index[columns + e]]
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def _quadratic(index: np.ndarray, data: np.ndarray, at: int, x: np.ndarray, y: np.ndarray) -> float:
     """yᵀ A x."""
     rows, columns, entries = index[at], index[at + 1], index[at + 2]
@@ -43,14 +43,14 @@ def _quadratic(index: np.ndarray, data: np.ndarray, at: int, x: np.ndarray, y: n
     return total
 
 
-@form_function("mass")
+@form_function("mass", allocates=False)
 def mass(index: np.ndarray, data: np.ndarray, q: np.ndarray, out: np.ndarray) -> None:
     at = index[MASS]
     for e in range(out.size):
         out[e] = data[at + e]
 
 
-@form_function("force")
+@form_function("force", allocates=False)
 def force(
     index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, v: np.ndarray, out: np.ndarray
 ) -> None:
@@ -61,7 +61,7 @@ def force(
     _subtract(index, data, POSITION, q, out)
 
 
-@form_function("tangents")
+@form_function("tangents", allocates=False)
 def tangents(
     index: np.ndarray,
     data: np.ndarray,
@@ -78,7 +78,7 @@ def tangents(
         by_velocity[e] = -data[index[RATE + 2] + e - stiff] if e >= stiff else 0.0
 
 
-@form_function("gaps")
+@form_function("gaps", allocates=False)
 def gaps(
     index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, which: np.ndarray, out: np.ndarray
 ) -> None:
@@ -96,7 +96,7 @@ def gaps(
         out[k] = total + data[offset]
 
 
-@form_function("directions")
+@form_function("directions", allocates=False)
 def directions(
     index: np.ndarray,
     data: np.ndarray,
@@ -121,7 +121,7 @@ def directions(
             rates[k, 1 + a] = data[rate + a] if a < size else 0.0
 
 
-@form_function("curvature")
+@form_function("curvature", allocates=False)
 def curvature(
     index: np.ndarray,
     data: np.ndarray,
@@ -142,7 +142,7 @@ def curvature(
             out[k, 1 + a] = data[rate + size + a] if a < size else 0.0
 
 
-@form_function("laws")
+@form_function("laws", allocates=False)
 def laws(index: np.ndarray, data: np.ndarray, which: np.ndarray, speed: np.ndarray, out: np.ndarray) -> None:
     for k in range(which.size):
         law = given_law(index, data, which[k], out, k)
@@ -150,7 +150,7 @@ def laws(index: np.ndarray, data: np.ndarray, which: np.ndarray, speed: np.ndarr
             out[k, 2] = coefficient(index, data, law, speed[k])
 
 
-@njit(cache=True, error_model="numpy")
+@inlined
 def given_law(index: np.ndarray, data: np.ndarray, contact: int, out: np.ndarray, k: int) -> int:
     """Row k of the laws without μ; returns the number of the friction law, −1 if there is none."""
     at = index[LAWS] + 5 * contact
@@ -177,7 +177,7 @@ def laws_of(own: Any) -> Any:
     return laws
 
 
-@form_function("residuals")
+@form_function("residuals", allocates=False)
 def residuals(index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, out: np.ndarray) -> None:
     width = index[_N + 5]
     for i in range(out.size):
@@ -187,7 +187,7 @@ def residuals(index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, out:
         out[i] = total
 
 
-@form_function("constraint_directions")
+@form_function("constraint_directions", allocates=False)
 def constraint_directions(
     index: np.ndarray,
     data: np.ndarray,
@@ -205,7 +205,7 @@ def constraint_directions(
         rates[i] = data[index[index[JOINTS + 2] + i] + 1]
 
 
-@form_function("constraint_curvature")
+@form_function("constraint_curvature", allocates=False)
 def constraint_curvature(
     index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, v: np.ndarray, out: np.ndarray
 ) -> None:
@@ -213,7 +213,7 @@ def constraint_curvature(
         out[i] = data[index[index[JOINTS + 2] + i] + 2]
 
 
-@form_function("potential")
+@form_function("potential", allocates=False)
 def potential(index: np.ndarray, data: np.ndarray, q: np.ndarray) -> float:
     total = 0.5 * _quadratic(index, data, STIFFNESS, q, q)
     for i in range(q.size):
@@ -221,7 +221,7 @@ def potential(index: np.ndarray, data: np.ndarray, q: np.ndarray) -> float:
     return total
 
 
-@form_function("powers")
+@form_function("powers", allocates=False)
 def powers(
     index: np.ndarray, data: np.ndarray, t: float, q: np.ndarray, v: np.ndarray, out: np.ndarray
 ) -> None:

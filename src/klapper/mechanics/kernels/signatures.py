@@ -9,10 +9,14 @@ out, …              arrays that are filled wholly
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache, lru_cache
 from typing import Any
 
-from numba import float64, int64, njit, void
+from numba import float64, int64, void
 from numba.core import types
+from numba.extending import typeof_impl
+
+from klapper.machine_code import njit
 
 INDEX, DATA = int64[::1], float64[::1]
 TIME, VECTOR, NUMBERS = float64, float64[::1], int64[::1]
@@ -89,6 +93,11 @@ def form_function(kind: str, *, allocates: bool = True) -> Callable[[Callable[..
     return mark
 
 
+def uncounted(function: Callable[..., Any]) -> Any:
+    """Mark a function that others call and that neither makes nor returns arrays: it counts no references."""
+    return _compiled(function, _nrt=False)
+
+
 def inlined(function: Callable[..., Any]) -> Any:
     """Mark a small function that others call in their loops: it becomes a part of them. It allocates no arrays."""
     return _compiled(function, forceinline=True, _nrt=False)
@@ -99,14 +108,20 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     return made(cache=True, error_model="numpy", **options)(function)
 
 
+@cache
+def _function_type(signature: Any) -> Any:
+    return types.FunctionType(signature)
+
+
 class Pointer(types.WrapperAddressProtocol):
     """A compiled function by its address, so that kernels which call it need not be compiled for it.
 
-    ``function`` is a numba function, ``signature`` the one it is compiled for if it is not yet.
+    ``function`` is a numba function, ``signature`` the one it is compiled for if it is not yet; ``kind`` is what numba
+    takes the address for, the same object for the same signature.
     """
 
     def __init__(self, function: Any, signature: Any) -> None:
-        self._signature = signature
+        self._signature, self.kind = signature, _function_type(signature)
         if signature.args not in function.overloads:
             function.compile(signature.args)
         made = function.overloads[signature.args]
@@ -128,7 +143,7 @@ class Borrowed(types.WrapperAddressProtocol):
     """An address that stands where a form has no function; it is never called."""
 
     def __init__(self, lender: Pointer, signature: Any) -> None:
-        self._lender, self._signature = lender, signature
+        self._lender, self._signature, self.kind = lender, signature, _function_type(signature)
 
     def __wrapper_address__(self) -> int:
         return self._lender.__wrapper_address__()
@@ -137,6 +152,21 @@ class Borrowed(types.WrapperAddressProtocol):
         return self._signature
 
 
+@typeof_impl.register(Borrowed)
+@typeof_impl.register(Pointer)
+def _typeof(address: Any, context: Any) -> Any:
+    """What numba asks for every address of every call: the same type for the same signature."""
+    del context
+    return address.kind
+
+
+@lru_cache(maxsize=1024)
 def pointer(function: Any, kind: str) -> Pointer:
     """The address of a function of a form, ``kind`` as in ``FUNCTION_TYPES``."""
     return Pointer(function, FUNCTION_TYPES[kind])
+
+
+@lru_cache(maxsize=1024)
+def borrowed(lender: Pointer, kind: str) -> Borrowed:
+    """An address that stands where a form has no function of this ``kind``."""
+    return Borrowed(lender, FUNCTION_TYPES[kind])

@@ -53,8 +53,14 @@ class KeptType(_Group):
     pass
 
 
+@structref.register
+class ContactingType(_Group):
+    pass
+
+
 def constructor(described: Any, kind: Any) -> Any:
     """What compiled code calls to make the group that a named tuple describes."""
-    made = type(described.__name__ + "Reference", (structref.StructRefProxy,), {})
+    fields = {"_fields": described._fields}  # what machine code on disk depends on
+    made = type(described.__name__ + "Reference", (structref.StructRefProxy,), fields)
     structref.define_constructor(made, kind, described._fields)
     return made

@@ -3,6 +3,8 @@
 ``outer``  called from Python
 ``inner``  allocates arrays
 ``bare``   works on arrays that it is given, and returns numbers at most: it counts no references
+``part``   allocates arrays, and is called by its address
+``apart``  as ``bare``, and is called by its address
 
 Taking an array out of a group counts a reference, an atomic operation each time, which was half the time of a step.
 Whoever calls a bare function holds the arrays. A bare function that allocated would never free.
@@ -14,12 +16,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from numba import njit
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.runtime.context import NRTContext
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering
+
+from klapper.machine_code import njit
 
 
 def _nothing(self: Any, builder: Any, kind: Any, value: Any) -> None:
@@ -71,3 +74,5 @@ bare: Any = _made(
     no_cfunc_wrapper=True,
     pipeline_class=_Uncounted,
 )
+apart: Any = _made(cache=True, error_model="numpy", no_cpython_wrapper=True, pipeline_class=_Uncounted)
+part: Any = _made(cache=True, error_model="numpy", no_cpython_wrapper=True)

@@ -31,6 +31,7 @@ class Contacts(NamedTuple):
     ``row``                  (room, 3) rows in the contact problem, −1 where there is none
     ``speed``                (room,) sliding speed [m/s]
     ``impulse``              (room, 1 + d) [N s]
+    ``given``                (room, 1 + d) b [m/s]: velocities without contact impulses, with all that laws add
     ``loaded``, ``soft``     (room,)
     ``curved``, ``earlier``  (room, 1 + d) b_N now and a step ago
     """
@@ -49,10 +50,12 @@ class Contacts(NamedTuple):
     row: np.ndarray
     speed: np.ndarray
     impulse: np.ndarray
+    given: np.ndarray
     loaded: np.ndarray
     soft: np.ndarray
     curved: np.ndarray
     earlier: np.ndarray
+    kept: np.ndarray
 
 
 contacts_by_reference = constructor(Contacts, ContactsType)
@@ -76,10 +79,12 @@ def new_contacts(room: int, width: int, tangential: int) -> Contacts:
         np.full((room, 3), -1),
         np.zeros(room),
         np.zeros((room, d)),
+        np.zeros((room, d)),
         np.zeros(room, np.bool_),
         np.zeros(room, np.bool_),
         np.zeros((room, d)),
         np.zeros((room, d)),
+        np.zeros(room, np.int64),
     )
 
 
@@ -130,7 +135,7 @@ def near_contacts(model: Model, t: float, q: np.ndarray, contacts: Contacts) -> 
     return count
 
 
-@inner
+@bare
 def curvatures(
     model: Model, t: float, q: np.ndarray, v: np.ndarray, which: np.ndarray, out: np.ndarray
 ) -> None:
@@ -138,7 +143,14 @@ def curvatures(
     brought(model, t)
     if model.curves:
         model.call.curvature(model.index, model.data, t, q, v, which, out)
-        return
+    else:
+        _difference_curvatures(model, t, q, v, which, out)
+
+
+@inner
+def _difference_curvatures(
+    model: Model, t: float, q: np.ndarray, v: np.ndarray, which: np.ndarray, out: np.ndarray
+) -> None:
     count, d = which.size, out.shape[1]
     step = difference_step(q, v)
     columns = np.zeros((count, model.width), np.int64)
@@ -155,7 +167,7 @@ def curvatures(
     brought(model, t)
 
 
-@inner
+@bare
 def lasting(
     model: Model,
     start: float,
@@ -164,14 +176,17 @@ def lasting(
     v: np.ndarray,
     count: int,
     contacts: Contacts,
+    at: np.ndarray,
     held: np.ndarray,
     held_count: int,
     step: float,
     longest: float,
 ) -> None:
-    """Mark those of the near contacts that last, with shift and allowed penetration, by their place among them."""
-    kept = np.empty(min(count, held_count), np.int64)
-    which = np.empty(min(count, held_count), np.int64)
+    """Mark those of the near contacts that last, with shift and allowed penetration, by their place among them.
+
+    ``at`` (nq,) is room for a position.
+    """
+    kept, which, turning = contacts.kept, contacts.number, contacts.speed
     size, h = 0, 0
     for c in range(count):
         contacts.lasts[c], contacts.shift[c], contacts.allowed[c] = False, 0.0, 0.0
@@ -185,14 +200,12 @@ def lasting(
     curvatures(model, t, q, v, which[:size], contacts.curved[:size])
     back = min(longest, t - start)
     if back > 0.0:
-        at = np.empty(q.size)
         moved(model, q, v, -back, at)
         curvatures(model, t - back, at, v, which[:size], contacts.earlier[:size])
         brought(model, t)
     fastest = 0.0
     for i in range(v.size):
         fastest = max(fastest, abs(v[i]))
-    turning = np.empty(size)
     chosen = 0
     for k in range(size):
         b = abs(contacts.curved[k, 0])

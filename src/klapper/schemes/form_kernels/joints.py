@@ -72,9 +72,12 @@ def prepare(joints: Joints, inverse: Inverse, skew: float) -> bool:
             solve(inverse, right, joints.reach[i])
     if joints.dense.shape[0] < p:
         return False
+    half = inverse.kind == DIAGONAL  # then it is symmetric
     for i in range(p):
-        for j in range(p):
+        for j in range(i + 1 if half else p):
             joints.dense[i, j] = _mobility(joints, i, j)
+            if half:
+                joints.dense[j, i] = joints.dense[i, j]
     if not _decomposed(joints):
         return False
     if skew > _SKEW and joints.kind[0] == FULL:

@@ -10,6 +10,7 @@ from klapper.contact_states import IMPACT
 from klapper.schemes.adaptive_step import SMALLEST
 from klapper.schemes.form_kernels.compiling import bare, inner, outer
 from klapper.schemes.form_kernels.contacts import Contacts, among, brought, new_contacts
+from klapper.schemes.form_kernels.impulses import DONE, response_of
 from klapper.schemes.form_kernels.inverse import Inverse, along
 from klapper.schemes.form_kernels.joints import Joints
 from klapper.schemes.form_kernels.model import Model, Scheme, model_by_reference
@@ -25,7 +26,7 @@ from klapper.schemes.form_kernels.room import (
     new_state,
     state_by_reference,
 )
-from klapper.schemes.form_kernels.step import DONE, IMPACT_LAW, response_of, step
+from klapper.schemes.form_kernels.step import IMPACT_LAW, step
 
 
 class Saved(NamedTuple):
@@ -231,6 +232,10 @@ def _by_reference(given: Model, begin: State) -> tuple[Model, State]:
         given.share,
         given.compliance,
         given.scratch,
+        given.entry_row,
+        given.entry_column,
+        given.rank,
+        given.narrow,
         given.joint_band,
         given.positions,
         given.velocities,

@@ -14,7 +14,7 @@ ALL_LOADS, LESS_POTENTIAL, GIVEN = 0, 1, 2
 
 class Functions(NamedTuple):
     """Addresses of the functions of a :class:`klapper.mechanics.compiled_form.CompiledForm`; ``joints`` are constraint
-    directions, ``solve_rough`` solves contact problems with friction."""
+    directions. ``solve_rough`` solves contact problems with friction, ``solve_narrow`` many contacts in a band."""
 
     bring: Any
     mass: Any
@@ -34,6 +34,7 @@ class Functions(NamedTuple):
     powers: Any
     damping: Any
     solve_rough: Any
+    solve_narrow: Any
 
 
 class Model(NamedTuple):
@@ -43,6 +44,9 @@ class Model(NamedTuple):
     ``mass_row`` …              places of the entries of M, and of the tangents
     ``share_start`` …           rows of ``shares``
     ``scratch``                 (nv,) to work with
+    ``entry_row`` …             places of the entries of M̂: those of M, then those of the tangents
+    ``rank``                    (nv,) order of the coordinates in which M̂ and constraints are narrow
+    ``narrow``                  half bandwidth of both in that order, −1 where it is too wide to pay
     ``joint_band``              half bandwidth of the Gram matrix of constraints where M̂ is diagonal
     ``positions`` …             sizes nq, nv, m, d, p; ``room`` contacts near at once; ``width`` … of rows
     ``brings`` …                whether there is a function of this name
@@ -62,6 +66,10 @@ class Model(NamedTuple):
     share: np.ndarray
     compliance: np.ndarray
     scratch: np.ndarray
+    entry_row: np.ndarray
+    entry_column: np.ndarray
+    rank: np.ndarray
+    narrow: int
     joint_band: int
     positions: int
     velocities: int

@@ -6,19 +6,19 @@ import math
 
 import numpy as np
 
-from klapper.schemes.form_kernels.compiling import inner
-from klapper.schemes.form_kernels.contacts import Contacts, among, brought, moved
+from klapper.schemes.form_kernels.compiling import bare, inner
+from klapper.schemes.form_kernels.contacts import Contacts, among, brought, moved, near_contacts
 from klapper.schemes.form_kernels.inverse import Inverse, along, assemble, factorise, solve
 from klapper.schemes.form_kernels.joints import Joints, impulses, prepare, push
 from klapper.schemes.form_kernels.model import Model, Scheme
 from klapper.schemes.form_kernels.room import Room
-from klapper.schemes.form_kernels.smooth import solve_smooth
+from klapper.schemes.form_kernels.smooth import places_for_smooth, room_for_smooth, solve_smooth
 
 _ROUNDS = 8
 _TOLERANCE = 1e-12
 
 
-@inner
+@bare
 def project(
     model: Model,
     scheme: Scheme,
@@ -30,34 +30,19 @@ def project(
     t: float,
 ) -> bool:
     """``room.q_after`` becomes the nearest position without penetration; contacts that last may keep what they have."""
-    lasting = np.empty(count, np.int64)
-    allowed = np.empty(count)
-    size = 0
-    if scheme.keeps_lasting:
-        for c in range(count):
-            if contacts.lasts[c]:
-                lasting[size], allowed[size] = contacts.number[c], contacts.allowed[c]
-                size += 1
-    near, gap = np.empty(model.room, np.int64), np.empty(model.room)
-    residual = np.zeros(model.constraints)
+    near, gap, residual, q = contacts.near, contacts.gap, room.violation, room.q_after
     brought(model, t)
-    q = room.q_after
     for _ in range(_ROUNDS):
-        found = 0
-        if scheme.clears and model.contacts > 0:
-            if model.searches:
-                found = model.call.near(model.index, model.data, t, q, near)
-                if found < 0:
-                    return False
-            else:
-                found = model.contacts
-                for i in range(found):
-                    near[i] = i
-            model.call.gaps(model.index, model.data, t, q, near[:found], gap[:found])
+        found = near_contacts(model, t, q, contacts) if scheme.clears else 0
+        if found < 0:
+            return False
         worst, closed = 0.0, 0
         for c in range(found):
-            place = among(near[c], lasting[:size])
-            depth = gap[c] + (allowed[place] if place >= 0 else 0.0)
+            depth = gap[c]
+            if scheme.keeps_lasting:
+                place = among(near[c], contacts.number[:count])
+                if place >= 0 and contacts.lasts[place]:
+                    depth += contacts.allowed[place]
             if depth < 0.0:
                 near[closed], gap[closed] = near[c], depth
                 closed += 1
@@ -122,7 +107,8 @@ def _corrected(
         for c in range(count):
             for e in range(c):
                 matrix[c, e] = matrix[e, c] = 0.5 * (matrix[c, e] + matrix[e, c])
-        if not math.isfinite(solve_smooth(matrix, offset, x)):
+        work, places = np.empty(room_for_smooth(count)), np.empty(places_for_smooth(count), np.int64)
+        if not math.isfinite(solve_smooth(matrix, offset, x, work, places)):
             return False
         for c in range(count):
             for i in range(n):

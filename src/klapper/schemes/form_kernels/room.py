@@ -20,6 +20,7 @@ from klapper.schemes.form_kernels.inverse import BAND, DENSE, DIAGONAL, Inverse
 from klapper.schemes.form_kernels.joints import Joints
 from klapper.schemes.form_kernels.model import Model
 
+_FEW_ROWS = 24  # of contacts, for whose problems there is always room
 _MOST_DENSE = 400  # constraints up to which redundant ones are sorted out in a dense matrix
 
 
@@ -45,7 +46,8 @@ class State(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Vectors (nq,), (nv,), (p,) and entries of matrices, by their names in ``MoreauStep``."""
+    """Vectors (nq,), (nv,), (p,) and entries of matrices, by their names in ``MoreauStep``; numbers and places to solve
+    the problems of a few contacts with."""
 
     q_contact: np.ndarray
     q_force: np.ndarray
@@ -71,6 +73,8 @@ class Room(NamedTuple):
     powers: np.ndarray
     state: np.ndarray
     numbers: np.ndarray
+    work: np.ndarray
+    places: np.ndarray
 
 
 class Kept(NamedTuple):
@@ -90,6 +94,8 @@ joints_by_reference = constructor(Joints, JointsType)
 @inner
 def new_room(model: Model) -> Room:
     nq, n, p = model.positions, model.velocities, model.constraints
+    rows = min(model.room * (1 + model.tangential), _FEW_ROWS)
+    contacts, shares = min(model.room, rows), model.share.size
     return room_by_reference(
         np.zeros(nq),
         np.zeros(nq),
@@ -115,6 +121,8 @@ def new_room(model: Model) -> Room:
         np.zeros(2),
         np.zeros(model.room, np.int8),
         np.zeros(4),
+        np.zeros(rows * (n + 2 * rows + 7) + 2 * contacts + shares),
+        np.zeros(contacts + 1 + shares + 3 * rows, np.int64),
     )
 
 

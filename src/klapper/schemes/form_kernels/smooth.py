@@ -4,20 +4,24 @@
 
 The loaded contacts F of the last step are tried first. All wrong ones are exchanged at once (Júdice & Pires 1994) while
 their number falls, then the last one only (Murty 1974), which ends for every P-matrix. Where contacts depend on each
-other, one that would make W_FF singular is left out: its velocity follows from those of the others.
+other, one that would make W_FF singular is left out: its velocity follows from those of the others. Where that runs in
+circles, W gets a small diagonal, with which the exchange ends, and is solved with it again and again from the last
+answer (proximal point iteration).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from klapper.schemes.form_kernels.compiling import bare, inner
+from klapper.schemes.form_kernels.compiling import bare
 from klapper.schemes.form_kernels.inverse import lu_solve
 
 _ROUND_OFF = 1e-12  # of the terms of a velocity: what counts as none
 _DEPENDENT = 1e-10  # of a diagonal entry: pivot below which a contact depends on others
 _PATIENCE = 4
 _ROUNDS = 40
+_NEARNESS = 1e-6  # small diagonal, relative to that of W
+_FINE = 1e-14  # residual at which the iteration with it ends
 
 
 @bare
@@ -30,7 +34,7 @@ def independent(
     """
     size = 0
     for i in range(member.size):
-        if not member[i]:
+        if member[i] == 0:
             continue
         for c in range(size):
             factor[size, c] = matrix[i, chosen[c]]
@@ -51,15 +55,75 @@ def independent(
     return size
 
 
-@inner
-def solve_smooth(matrix: np.ndarray, offset: np.ndarray, x: np.ndarray) -> float:
+@bare
+def room_for_smooth(rows: int) -> int:
+    """Numbers that :func:`solve_smooth` works with."""
+    return rows * (rows + 5)
+
+
+@bare
+def places_for_smooth(rows: int) -> int:
+    return 3 * rows
+
+
+@bare
+def solve_smooth(
+    matrix: np.ndarray, offset: np.ndarray, x: np.ndarray, work: np.ndarray, places: np.ndarray
+) -> float:
     """The answer, from the guess in ``x``; returns the relative residual, infinite where none was found."""
     n = offset.size
-    member, chosen, order = np.empty(n, np.bool_), np.empty(n, np.int64), np.empty(n, np.int64)
-    factor, right, force = np.empty((n, n)), np.empty(n), np.empty(n)
-    y, terms = np.empty(n), np.empty(n)
+    shifted, rest = work[:n], work[n:]
     for i in range(n):
-        member[i] = x[i] > 0.0
+        shifted[i] = x[i]
+    residual = _exchanged(matrix, offset, x, rest, places)
+    if residual < np.inf:
+        return residual
+    for i in range(n):
+        x[i] = shifted[i]
+        matrix[i, i] *= 1.0 + _NEARNESS
+    for _ in range(_ROUNDS):
+        for i in range(n):
+            shifted[i] = offset[i] - _NEARNESS / (1.0 + _NEARNESS) * matrix[i, i] * x[i]
+        if not _exchanged(matrix, shifted, x, rest, places) < np.inf:
+            residual = np.inf
+            break
+        residual = _residual(matrix, offset, x)
+        if residual <= _FINE:
+            break
+    for i in range(n):
+        matrix[i, i] /= 1.0 + _NEARNESS
+    return residual
+
+
+@bare
+def _residual(matrix: np.ndarray, offset: np.ndarray, x: np.ndarray) -> float:
+    """Relative residual of W x + b; W stands there with the small diagonal."""
+    worst = 0.0
+    for i in range(x.size):
+        y, terms = offset[i], abs(offset[i])
+        for j in range(x.size):
+            term = matrix[i, j] * x[j]
+            if i == j:
+                term /= 1.0 + _NEARNESS
+            y += term
+            terms += abs(term)
+        if terms > 0.0:
+            worst = max(worst, (abs(y) if x[i] > 0.0 else max(-y, 0.0)) / terms)
+    return worst
+
+
+@bare
+def _exchanged(
+    matrix: np.ndarray, offset: np.ndarray, x: np.ndarray, work: np.ndarray, places: np.ndarray
+) -> float:
+    """The same by exchange alone."""
+    n = offset.size
+    member, chosen, order = places[:n], places[n : 2 * n], places[2 * n : 3 * n]
+    factor = work[: n * n].reshape((n, n))
+    right, force = work[n * n : n * n + n], work[n * n + n : n * n + 2 * n]
+    y, terms = work[n * n + 2 * n : n * n + 3 * n], work[n * n + 3 * n : n * n + 4 * n]
+    for i in range(n):
+        member[i] = 1 if x[i] > 0.0 else 0
     fewest, patience = n + 1, _PATIENCE
     for _ in range(_ROUNDS + 10 * n):
         size = independent(matrix, member, chosen, factor, order)
@@ -92,10 +156,7 @@ def solve_smooth(matrix: np.ndarray, offset: np.ndarray, x: np.ndarray) -> float
         for i in range(n):
             loaded = x[i] != 0.0
             flips = (loaded and x[i] < 0.0) or (not loaded and y[i] < -_ROUND_OFF * terms[i])
-            if not flips:
-                member[i] = loaded
-            elif patience >= 0 or i == last:
-                member[i] = not loaded
-            else:
-                member[i] = loaded
+            if flips and (patience >= 0 or i == last):
+                loaded = not loaded
+            member[i] = 1 if loaded else 0
     return np.inf

@@ -9,7 +9,6 @@ import numpy as np
 from klapper.schemes.form_kernels.compiling import bare, inner
 from klapper.schemes.form_kernels.contacts import (
     Contacts,
-    among,
     brought,
     closed,
     difference_step,
@@ -18,6 +17,7 @@ from klapper.schemes.form_kernels.contacts import (
     moved,
     near_contacts,
 )
+from klapper.schemes.form_kernels.impulses import DONE, NO_ROOM, UNSOLVED, contact_impulses
 from klapper.schemes.form_kernels.inverse import (
     Inverse,
     along,
@@ -32,16 +32,10 @@ from klapper.schemes.form_kernels.ledger import book, contact_states
 from klapper.schemes.form_kernels.model import Model, Scheme
 from klapper.schemes.form_kernels.projection import project
 from klapper.schemes.form_kernels.room import Kept, Room, State
-from klapper.schemes.form_kernels.smooth import solve_smooth
 
-DONE, UNSOLVED, NOT_FINITE, NO_INVERSE, NO_JOINTS, NO_ROOM, CONTRADICTION, IMPACT_LAW = 0, 1, 2, 3, 4, 5, 6, 7
+NOT_FINITE, NO_INVERSE, NO_JOINTS, CONTRADICTION, IMPACT_LAW = 2, 3, 4, 6, 7
 _APPROACHES = 1e-12  # of the largest velocity: what approaches slower is at rest
 _DIFFERENCE = 6.0e-6
-_ROUND_OFF = 1e-12  # of the terms of a velocity: what is left of it where contacts hold it
-_COARSEST = 1e-6  # residual beyond which an unsolvable problem may pass for solved by enormous impulses
-_UNLOADED = 1e-13  # of the velocities: impulses that change them by less are what solvers leave of none
-_SYMMETRIC = 1e-13  # asymmetry of M̂ up to which it is round-off
-_MOST_ROWS = 400  # of a contact problem that is solved here
 
 
 @bare
@@ -74,7 +68,7 @@ def step(
             contacts.lasts[c], contacts.shift[c], contacts.allowed[c] = False, 0.0, 0.0
     else:
         lasting(
-            model, scheme.start, t_contact, room.q_contact, v, count, contacts,
+            model, scheme.start, t_contact, room.q_contact, v, count, contacts, room.at,
             state.held, state.counts[0], h, longest,
         )  # fmt: skip
     count = closed(count, contacts, scheme.on_position)
@@ -104,7 +98,7 @@ def step(
         if contradicts(joints, room.violation, room.joint_impulse):
             return CONTRADICTION, count, math.inf
         push(joints, room.joint_impulse, room.free)
-    ended, residual = _contact_step(
+    ended, residual = contact_impulses(
         model, scheme, kept, inverse, joints, contacts, room, count, rough, skew, t, h, state
     )
     if ended != DONE:
@@ -227,8 +221,10 @@ def _given(model: Model, joints: Joints, room: Room, theta: float, t: float, h: 
     curvature = room.joint_one
     for i in range(p):
         curvature[i] = 0.0
-    if model.joints_turn:
-        _joint_curvature(model, joints, room, t, v, curvature)
+    if model.joints_curve:
+        model.call.joint_curvature(model.index, model.data, t, room.q_contact, v, curvature)
+    elif model.joints_turn:
+        _difference_curvature(model, room, t, v, curvature)
     jumps = False
     for i in range(p):
         before = along(joints.columns[i], joints.rows[i], v)
@@ -249,15 +245,10 @@ def _given(model: Model, joints: Joints, room: Room, theta: float, t: float, h: 
 
 
 @inner
-def _joint_curvature(
-    model: Model, joints: Joints, room: Room, t: float, v: np.ndarray, out: np.ndarray
-) -> None:
-    """b_B (p,) at the position of the contacts, by the form or by differences of the directions."""
+def _difference_curvature(model: Model, room: Room, t: float, v: np.ndarray, out: np.ndarray) -> None:
+    """b_B (p,) at the position of the contacts, by differences of the directions."""
     q = room.q_contact
-    if model.joints_curve:
-        model.call.joint_curvature(model.index, model.data, t, q, v, out)
-        return
-    p, w = joints.rows.shape
+    p, w = model.constraints, model.joint_width
     columns, rows, rates = np.zeros((p, w), np.int64), np.zeros((p, w)), np.zeros(p)
     d = difference_step(q, v)
     for side in range(2):
@@ -291,308 +282,6 @@ def _force(
         for i in range(n):
             room.one[i] = h * room.force[i]
         solve(inverse, room.one, room.pushed)
-
-
-@bare
-def response_of(
-    inverse: Inverse,
-    joints: Joints,
-    columns: np.ndarray,
-    row: np.ndarray,
-    scale: float,
-    right: np.ndarray,
-    held: np.ndarray,
-    impulse: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """out (n,) = A J for one row, constraints held."""
-    for i in range(out.size):
-        right[i] = 0.0
-    for k in range(columns.size):
-        right[columns[k]] += scale * row[k]
-    solve(inverse, right, out)
-    p = joints.rows.shape[0]
-    if p > 0:
-        for i in range(p):
-            held[i] = along(joints.columns[i], joints.rows[i], out)
-        impulses(joints, held, impulse)
-        push(joints, impulse, out)
-
-
-@inner
-def _contact_step(
-    model: Model,
-    scheme: Scheme,
-    kept: Kept,
-    inverse: Inverse,
-    joints: Joints,
-    contacts: Contacts,
-    room: Room,
-    count: int,
-    rough: bool,
-    skew: float,
-    t: float,
-    h: float,
-    state: State,
-) -> tuple[int, float]:
-    """Impulses and v⁺ from the velocity without contacts; constraint impulses with them."""
-    n, d, v = state.v.size, model.tangential, state.v
-    for i in range(n):
-        room.v_after[i] = room.free[i]
-    size = 0
-    for c in range(count):
-        contacts.loaded[c], contacts.soft[c] = False, False
-        for a in range(1 + d):
-            contacts.impulse[c, a] = 0.0
-            if contacts.row[c, a] >= 0:
-                size += 1
-    if size == 0:
-        return DONE, 0.0
-    if size > _MOST_ROWS:
-        return NO_ROOM, math.inf
-    b = np.empty(size)
-    quiet = not rough
-    if scheme.on_position:
-        brought(model, t)
-        model.call.gaps(model.index, model.data, t, state.q, contacts.number[:count], contacts.gap[:count])
-        brought(model, t + scheme.theta * h)
-    for c in range(count):
-        for a in range(1 + d):
-            r = contacts.row[c, a]
-            if r < 0:
-                continue
-            b[r] = contacts.scale[c, a] * along(contacts.columns[c], contacts.rows[c, a], room.free)
-            if a == 0:
-                before = along(contacts.columns[c], contacts.rows[c, 0], v)
-                rate = contacts.rates[c, 0]
-                if scheme.on_position:
-                    gap = contacts.gap[c] if math.isfinite(contacts.gap[c]) else 0.0
-                    b[r] += gap / (scheme.theta * h) + ((1.0 - scheme.theta) * before + rate) / scheme.theta
-                else:
-                    b[r] += rate + contacts.law[c, 1] * (before + rate) + contacts.shift[c]
-                quiet = quiet and b[r] >= 0.0
-            else:
-                b[r] += contacts.rates[c, a] * contacts.scale[c, a]
-    if quiet:
-        return DONE, 0.0
-    response, delassus, x = np.empty((size, n)), np.empty((size, size)), np.zeros(size)
-    _delassus(model, kept, inverse, joints, contacts, room, count, response, delassus)
-    if skew <= _SYMMETRIC:
-        for i in range(size):
-            for j in range(i):
-                mean = 0.5 * (delassus[i, j] + delassus[j, i])
-                delassus[i, j] = mean
-                delassus[j, i] = mean
-    if model.compliant:
-        _add_compliance(model, scheme, contacts, count, h, delassus)
-    _warm_start(contacts, count, d, state, x)
-    residual = _solved(model, scheme, contacts, count, rough, h, delassus, b, x)
-    if not residual <= min(scheme.tolerance, _COARSEST):
-        return UNSOLVED, residual
-    _after(contacts, room, count, d, response, x, v)
-    if model.constraints > 0:
-        _joint_impulses(model, inverse, joints, contacts, room, count, v)
-    return DONE, residual
-
-
-@bare
-def _delassus(
-    model: Model,
-    kept: Kept,
-    inverse: Inverse,
-    joints: Joints,
-    contacts: Contacts,
-    room: Room,
-    count: int,
-    response: np.ndarray,
-    delassus: np.ndarray,
-) -> None:
-    """M̂⁻¹ J by rows and Jᵀ M̂⁻¹ J of the contacts in use, constraints held."""
-    width, n = 1 + model.tangential, response.shape[1]
-    for c in range(count):
-        for a in range(width):
-            r = contacts.row[c, a]
-            if r < 0:
-                continue
-            if kept.response.shape[0] > 0:
-                row = contacts.number[c] * width + a
-                for i in range(n):
-                    response[r, i] = kept.response[row, i]
-            else:
-                response_of(
-                    inverse, joints, contacts.columns[c], contacts.rows[c, a], contacts.scale[c, a],
-                    room.one, room.joint_one, room.joint_two, response[r],
-                )  # fmt: skip
-    for c in range(count):
-        for a in range(width):
-            r = contacts.row[c, a]
-            if r < 0:
-                continue
-            for e in range(count):
-                for f in range(width):
-                    s = contacts.row[e, f]
-                    if s < 0:
-                        continue
-                    if kept.response.shape[0] > 0:
-                        delassus[r, s] = kept.delassus[
-                            contacts.number[c] * width + a, contacts.number[e] * width + f
-                        ]
-                    else:
-                        delassus[r, s] = contacts.scale[c, a] * along(
-                            contacts.columns[c], contacts.rows[c, a], response[s]
-                        )
-
-
-@bare
-def _add_compliance(
-    model: Model, scheme: Scheme, contacts: Contacts, count: int, h: float, delassus: np.ndarray
-) -> None:
-    """C/(θ h²) between the normal rows, (5.70); contacts whose compliance counts are marked."""
-    factor = 1.0 / (scheme.theta * h * h)
-    for c in range(count):
-        r = contacts.row[c, 0]
-        if r >= 0:
-            i = contacts.number[c]
-            contacts.soft[c] = model.compliance[i, i] > _ROUND_OFF * h * h * delassus[r, r]
-    for c in range(count):
-        r = contacts.row[c, 0]
-        if r < 0:
-            continue
-        for e in range(count):
-            s = contacts.row[e, 0]
-            if s >= 0:
-                delassus[r, s] += factor * model.compliance[contacts.number[c], contacts.number[e]]
-
-
-@bare
-def _warm_start(contacts: Contacts, count: int, d: int, state: State, x: np.ndarray) -> None:
-    """Impulses of the last step where a contact was loaded in it."""
-    held = state.held[: state.counts[0]]
-    for c in range(count):
-        place = among(contacts.number[c], held)
-        if place < 0:
-            continue
-        for a in range(1 + d):
-            if contacts.row[c, a] >= 0:
-                scale = contacts.scale[c, a]
-                x[contacts.row[c, a]] = state.held_impulse[place, a] / (scale if scale > 0.0 else 1.0)
-
-
-@inner
-def _solved(
-    model: Model,
-    scheme: Scheme,
-    contacts: Contacts,
-    count: int,
-    rough: bool,
-    h: float,
-    delassus: np.ndarray,
-    b: np.ndarray,
-    x: np.ndarray,
-) -> float:
-    """Impulses (r,) into ``x``; returns the relative residual."""
-    if not rough:
-        return solve_smooth(delassus, b, x)
-    friction, limit = np.empty(count), np.empty(count)
-    starts = np.zeros(count + 1, np.int64)
-    entries = 0
-    for c in range(count):
-        friction[c], limit[c] = contacts.law[c, 2], contacts.law[c, 3] * h
-        if model.coupled:
-            i = contacts.number[c]
-            for k in range(model.share_start[i], model.share_start[i + 1]):
-                if among(model.share_of[k], contacts.number[:count]) >= 0:
-                    entries += 1
-        starts[c + 1] = entries
-    share_of, share = np.empty(entries, np.int64), np.empty(entries)
-    if entries > 0:
-        entries = 0
-        for c in range(count):
-            i = contacts.number[c]
-            for k in range(model.share_start[i], model.share_start[i + 1]):
-                place = among(model.share_of[k], contacts.number[:count])
-                if place >= 0:
-                    share_of[entries], share[entries] = place, model.share[k]
-                    entries += 1
-    return model.call.solve_rough(
-        delassus, b, contacts.row[:count], friction, limit, starts, share_of, share, scheme.tolerance, x
-    )
-
-
-@bare
-def _after(
-    contacts: Contacts,
-    room: Room,
-    count: int,
-    d: int,
-    response: np.ndarray,
-    x: np.ndarray,
-    v: np.ndarray,
-) -> None:
-    """v⁺, with exact zeros where contacts leave only the rounding of its terms: what sticks does not creep."""
-    n = v.size
-    any_force = False
-    for r in range(x.size):
-        if x[r] != 0.0:
-            any_force = True
-            for i in range(n):
-                room.v_after[i] += response[r, i] * x[r]
-    for c in range(count):
-        for a in range(1 + d):
-            if contacts.row[c, a] >= 0:
-                contacts.impulse[c, a] = x[contacts.row[c, a]] * contacts.scale[c, a]
-    if not any_force:
-        return
-    terms, noise = room.one, 0.0
-    for i in range(n):
-        terms[i] = abs(v[i]) + abs(room.pushed[i])
-        noise = max(noise, terms[i])
-    noise *= _UNLOADED
-    for c in range(count):
-        largest = 0.0
-        for a in range(1 + d):
-            if contacts.row[c, a] >= 0:
-                largest = max(largest, abs(x[contacts.row[c, a]]))
-        for a in range(1 + d):
-            r = contacts.row[c, a]
-            if r < 0:
-                continue
-            most = 0.0
-            for i in range(n):
-                size = abs(response[r, i])
-                most = max(most, size)
-                terms[i] += size * largest
-            if most * largest > noise:
-                contacts.loaded[c] = True
-    for i in range(n):
-        if abs(room.v_after[i]) < _ROUND_OFF * terms[i]:
-            room.v_after[i] = 0.0
-
-
-@bare
-def _joint_impulses(
-    model: Model,
-    inverse: Inverse,
-    joints: Joints,
-    contacts: Contacts,
-    room: Room,
-    count: int,
-    v: np.ndarray,
-) -> None:
-    """Impulses of the constraints with the contacts pushing."""
-    n = v.size
-    for i in range(n):
-        room.one[i] = 0.0
-    for c in range(count):
-        for a in range(1 + model.tangential):
-            if contacts.impulse[c, a] != 0.0:
-                for k in range(model.width):
-                    room.one[contacts.columns[c, k]] += contacts.rows[c, a, k] * contacts.impulse[c, a]
-    solve(inverse, room.one, room.two)
-    for i in range(n):
-        room.two[i] += v[i] + room.pushed[i]
-    violations(joints, room.two, room.given, room.violation)
-    impulses(joints, room.violation, room.joint_impulse)
 
 
 @bare

@@ -6,8 +6,8 @@ The same formulas as ``klapper.schemes.nested_step``, written for two feet; Seiw
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from klapper.machine_code import njit
 from klapper.mechanics.block_form import BlockForm
 from klapper.schemes.kernels.block_iteration import (
     NO_PROJECTION,

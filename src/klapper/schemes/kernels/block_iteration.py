@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.friction_split import case_minimum, water_fill
+from klapper.machine_code import njit
 from klapper.mechanics.block_form import BlockForm
 from klapper.schemes.kernels.block_model import turned
 from klapper.schemes.kernels.small_matrices import copy, symmetric_eigen

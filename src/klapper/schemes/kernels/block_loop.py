@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from klapper.machine_code import njit
 from klapper.mechanics.block_form import BlockForm
 from klapper.schemes.kernels.block_ending import book, flag, project
 from klapper.schemes.kernels.block_iteration import (

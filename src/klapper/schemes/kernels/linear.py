@@ -7,13 +7,14 @@ Waltersberger (5.70); but only those that press are touched after the check that
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from klapper.contact_states import IMPACT, OPEN, SLIP, STICK
+from klapper.machine_code import njit
 from klapper.schemes.base import TOUCHING
+from klapper.schemes.form_kernels.compiling import bare
 from klapper.schemes.kernels.linear_form import (
     CIRCULATORY,
     DAMPING,
@@ -42,6 +43,23 @@ from klapper.schemes.lasting_contacts import APPROACH, NOISE
 
 _ROUND_OFF = 1e-12  # as in klapper.schemes.moreau_step
 _UNLOADED = 1e-13
+
+
+class Room(NamedTuple):
+    """Arrays of a step: vectors (n,) of motion, numbers and velocities of contacts, what they did since a sample."""
+
+    middle: np.ndarray
+    force: np.ndarray
+    pushed: np.ndarray
+    free: np.ndarray
+    change: np.ndarray
+    work: np.ndarray
+    list_of: np.ndarray
+    b: np.ndarray
+    gathered: np.ndarray
+    state: np.ndarray
+    push: np.ndarray
+    lasts: np.ndarray
 
 
 @njit(cache=True, inline="always")
@@ -145,6 +163,63 @@ def run(
     a function of :mod:`klapper.schemes.linear_solvers`, ``places`` and ``numbers`` its memory. Fewer samples than
     wanted say that a contact problem was not solved in the step after them.
     """
+    n, m, w = q.size, model.laws.shape[1], model.width
+    room = Room(
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(m, np.int64),
+        np.empty(m * w),
+        np.zeros((m, w)),
+        np.zeros(m, np.int8),
+        np.zeros(m),
+        np.zeros(m, np.bool_),
+    )
+    return _steps(
+        model,
+        course,
+        q,
+        v,
+        impulse,
+        held,
+        sums,
+        first,
+        count,
+        every,
+        tolerance,
+        saved,
+        last_impulse,
+        solve,
+        places,
+        numbers,
+        room,
+    )
+
+
+@bare
+def _steps(
+    model: LinearForm,
+    course: Course,
+    q: np.ndarray,
+    v: np.ndarray,
+    impulse: np.ndarray,
+    held: np.ndarray,
+    sums: np.ndarray,
+    first: int,
+    count: int,
+    every: int,
+    tolerance: float,
+    saved: Saved,
+    last_impulse: np.ndarray,
+    solve: Any,
+    places: np.ndarray,
+    numbers: np.ndarray,
+    room: Room,
+) -> tuple[int, int]:
+    """The loop of :func:`run`, in arrays that it is given."""
     n, m, w, h, theta = q.size, model.laws.shape[1], model.width, model.step, model.theta
     dead, delassus, response, laws = model.dead, model.delassus, model.response, model.laws
     start, column, value, dense = model.start, model.column, model.value, model.dense
@@ -163,16 +238,12 @@ def run(
     moving_load, moving_gap = loads.shape[0] > 1, given.shape[1] > 1
     moving_rate, moving_sample = rates_t.shape[0] > 1, sample_offsets.shape[0] > 1
 
-    middle, force, pushed, free = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    change, work = np.empty(n), np.empty(n)
-    list_of, b = np.empty(m, np.int64), np.empty(m * w)
-    gathered, state = np.zeros((m, w)), np.zeros(m, np.int8)
-    push = np.zeros(m)
+    middle, force, pushed, free, change, work, list_of, b, gathered, state, push, lasts = room
     worst = 0.0
     stored = 0.5 * form(of_stiffness, column, value, q, q)
     for i in range(n):
         stored -= dead[i] * q[i]
-    sprung, lasts = spring_energy(compliance, impulse, h), np.zeros(m, np.bool_)
+    sprung = spring_energy(compliance, impulse, h)
     rough = False
     for i in range(m):
         rough = rough or laws[FRICTION, i] > 0.0 or laws[LIMIT, i] > 0.0
@@ -367,7 +438,7 @@ def run(
     return samples, covered
 
 
-@njit(cache=True)
+@bare
 def sticks(
     begin: np.ndarray,
     place: np.ndarray,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.batch import solve_one
+from klapper.machine_code import njit
 from klapper.schemes.kernels.linear_contacts import solve_smooth
 from klapper.schemes.kernels.linear_pivoting import among_those_that_press
 

@@ -22,9 +22,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import float64, int64, njit
+from numba import float64, int64
 
 from klapper.complementarity.kernels.active_set import append, cholesky_solve, remove
+from klapper.machine_code import njit
 
 SOLVE = float64(
     float64[:, ::1],

@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from klapper.machine_code import njit
+from klapper.schemes.form_kernels.compiling import bare
 
 MASS, RATE, POSITION, DAMPING, STIFFNESS, CIRCULATORY = range(6)
 """Which matrix: M, D + G, K + N, D, K, N."""
@@ -79,7 +81,7 @@ class Saved(NamedTuple):
     residual: np.ndarray
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def multiply(
     start: np.ndarray, column: np.ndarray, value: np.ndarray, x: np.ndarray, out: np.ndarray
 ) -> None:
@@ -91,7 +93,7 @@ def multiply(
         out[i] = total
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def form(start: np.ndarray, column: np.ndarray, value: np.ndarray, x: np.ndarray, y: np.ndarray) -> float:
     """yᵀ A x for a sparse matrix by rows."""
     total = 0.0
@@ -110,7 +112,7 @@ def along_row(rows: np.ndarray, j: int, x: np.ndarray) -> float:
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def along(
     first: np.ndarray, place: np.ndarray, entry: np.ndarray, dense: np.ndarray, j: int, x: np.ndarray
 ) -> float:
@@ -123,7 +125,7 @@ def along(
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def apply_inverse(factors: np.ndarray, banded: bool, x: np.ndarray, out: np.ndarray) -> None:
     """out = M̂⁻¹ x from the factors of a banded matrix, or from the inverse."""
     n = x.size
@@ -146,7 +148,7 @@ def apply_inverse(factors: np.ndarray, banded: bool, x: np.ndarray, out: np.ndar
         out[i] = total
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def spring_energy(compliance: np.ndarray, impulse: np.ndarray, step: float) -> float:
     """½ λᵀ C λ [J] of the forces λ = Λ/h at the end of a step with impulses Λ (m, w)."""
     total = 0.0

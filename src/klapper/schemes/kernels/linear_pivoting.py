@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.active_set import AMPLIFIED, block_pivoting, keller
 from klapper.complementarity.kernels.linear import images
 from klapper.complementarity.residuals import AMPLIFICATION
+from klapper.machine_code import njit
 from klapper.schemes.kernels.linear_contacts import ROUND_OFF, solve_smooth
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.contact_blocks import ContactBlocks, columns_from_dense, local_data
 from klapper.complementarity.kernels.contact_sweep import gauss_seidel
+from klapper.machine_code import njit
 from klapper.schemes.kernels.linear_form import FRICTION, LIMIT, NORMAL
 from klapper.schemes.kernels.linear_single import solve_single
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.contact_local import eigen_2x2, solve_contact
+from klapper.machine_code import njit
 from klapper.schemes.kernels.linear_form import FRICTION, LIMIT, NORMAL
 
 

@@ -6,9 +6,9 @@ As :mod:`klapper.schemes.kernels.linear_contacts`; the factors of W_FF are made 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.linear import factorise, substitute
+from klapper.machine_code import njit
 from klapper.schemes.kernels.linear_contacts import Basis, give, judge, opened
 
 _DEPENDENT = 1e-10  # of a diagonal entry: pivot below which contacts are taken to depend on each other

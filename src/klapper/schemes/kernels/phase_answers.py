@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from klapper.machine_code import njit
 from klapper.schemes.kernels.phase_parts import form_of
 from klapper.schemes.kernels.phase_rows import (
     BRING,

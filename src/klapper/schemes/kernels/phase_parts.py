@@ -12,11 +12,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import boolean, float64, int64, njit, types
+from numba import boolean, float64, int64, types
 from numba.core import cgutils
 from numba.core.errors import NumbaExperimentalFeatureWarning
 from numba.extending import intrinsic
 
+from klapper.machine_code import njit
 from klapper.mechanics.kernels.signatures import FUNCTION_TYPES, Pointer
 
 FORM_FUNCTIONS = (
@@ -38,12 +39,12 @@ _TURNING = float64(_INTS, _FLOATS, _FLOATS, _FLOATS, float64)
 _RENEW = boolean(*_PHASE, float64, _FLOATS)
 
 
-def _at_address(signature: Any) -> Callable[[int], Any]:
+def at_address(signature: Any) -> Callable[[int], Any]:
     """The function of a signature at an address, for compiled code."""
     kind = types.FunctionType(signature)
 
     @intrinsic
-    def at_address(typing: Any, address: Any) -> Any:
+    def given_address(typing: Any, address: Any) -> Any:
         def build(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
             function = cgutils.create_struct_proxy(kind)(context, builder)
             empty = context.get_value_type(types.voidptr)
@@ -53,18 +54,18 @@ def _at_address(signature: Any) -> Callable[[int], Any]:
 
         return kind(types.int64), build
 
-    made: Any = at_address
+    made: Any = given_address
     return made  # type: ignore[no-any-return]
 
 
 (_bring, _mass, _force, _advance, _gaps, _directions, _laws, _curvature, _residuals) = (
-    _at_address(FUNCTION_TYPES[name]) for name in FORM_FUNCTIONS[:9]
+    at_address(FUNCTION_TYPES[name]) for name in FORM_FUNCTIONS[:9]
 )
 (_c_directions, _c_curvature, _potential, _powers, _damping) = (
-    _at_address(FUNCTION_TYPES[name]) for name in FORM_FUNCTIONS[9:]
+    at_address(FUNCTION_TYPES[name]) for name in FORM_FUNCTIONS[9:]
 )
-_derivative, _functions, _step, _event = (_at_address(s) for s in (_DERIVATIVE, _FUNCTIONS, _STEP, _EVENT))
-_noise, _held, _turning, _renew = (_at_address(s) for s in (_NOISE, _HELD, _TURNING, _RENEW))
+_derivative, _functions, _step, _event = (at_address(s) for s in (_DERIVATIVE, _FUNCTIONS, _STEP, _EVENT))
+_noise, _held, _turning, _renew = (at_address(s) for s in (_NOISE, _HELD, _TURNING, _RENEW))
 
 
 @njit(cache=True, error_model="numpy")
@@ -112,7 +113,7 @@ def entries() -> tuple[Callable[..., Any], ...]:
     from klapper.schemes.kernels.phase_run import run_phase, states_at
 
     packed = (_INTS, _FLOATS, _INTS, _INTS, _FLOATS)
-    with _quietly():
+    with quietly():
         run_phase.compile((*packed, _FLOATS, _FLOATS, _FLOATS, _TABLE, _FLOATS, _FLAGS))
         states_at.compile((_FLOATS, _TABLE, _TABLE))
     return run_phase, states_at
@@ -124,14 +125,14 @@ def entries_of_contacts() -> tuple[Callable[..., Any], ...]:
     from klapper.schemes.kernels.phase_run import hold, reactions_at
 
     packed = (_INTS, _FLOATS, _INTS, _INTS, _FLOATS)
-    with _quietly():
+    with quietly():
         reactions_at.compile((*packed, _FLOATS, _TABLE, _TABLE, _TABLE))
         hold.compile((*packed, _FLOATS, _TABLE, _TABLE))
     return reactions_at, hold
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
+def quietly() -> Iterator[None]:
     """Without numba's warning that functions by their address are new to it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
@@ -141,7 +142,7 @@ def _quietly() -> Iterator[None]:
 @cache
 def parts(free: bool) -> tuple[Pointer, ...]:
     """The parts for phases in which something is held or slides, or for free motion."""
-    with _quietly():
+    with quietly():
         return _parts(free)
 
 

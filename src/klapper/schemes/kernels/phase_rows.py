@@ -12,7 +12,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from klapper.machine_code import njit
 
 (INDEX, DATA, BRING, MASS, FORCE, ADVANCE, GAPS, DIRECTIONS, LAWS, CURVATURE) = range(10)
 (RESIDUALS, C_DIRECTIONS, C_CURVATURE, POTENTIAL, POWERS, DAMPING) = range(10, 16)

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from klapper.machine_code import njit
 from klapper.schemes.kernels.phase_parts import form_of, parts_of
 from klapper.schemes.kernels.phase_rows import (
     BRING,

@@ -12,9 +12,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.polynomial import chebyshev
 
+from klapper.machine_code import njit
 from klapper.schemes.first_crossing import CHECKS, COARSE, FINE_DEGREE, PARTS
 from klapper.schemes.kernels.phase_rows import (
     ACCELERATED,

@@ -11,9 +11,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from scipy.integrate._ivp import dop853_coefficients as dop
 
+from klapper.machine_code import njit
 from klapper.schemes.kernels.phase_rows import (
     ADVANCE,
     AHEAD,

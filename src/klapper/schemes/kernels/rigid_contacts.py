@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from klapper.machine_code import njit
 from klapper.schemes.kernels.rigid_geometry import set_arms, set_frame, set_own
 from klapper.schemes.kernels.rigid_tables import (
     APPROACH,

@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.contact_local import eigen_2x2
+from klapper.machine_code import njit
 from klapper.schemes.kernels.rigid_tables import (
     ARM_A,
     ARM_B,

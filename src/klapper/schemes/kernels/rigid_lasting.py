@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from klapper.machine_code import njit
 from klapper.schemes.base import TOUCHING
 from klapper.schemes.kernels.rigid_geometry import gap_of
 from klapper.schemes.kernels.rigid_tables import BALL, BEFORE, KIND, NUMBER, OTHER, PLACE, WITH_PLANE

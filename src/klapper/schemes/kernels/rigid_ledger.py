@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from klapper.machine_code import njit
 from klapper.schemes.kernels.rigid_contacts import contact_velocity
 from klapper.schemes.kernels.rigid_tables import (
     APPLIED,

@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from klapper.machine_code import njit
 from klapper.schemes.kernels.rigid_contacts import set_contact, set_lasting, warm_start
 from klapper.schemes.kernels.rigid_geometry import set_centres
 from klapper.schemes.kernels.rigid_lasting import find_closed

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from klapper.contact_states import IMPACT, OPEN, SLIP, STICK
+from klapper.machine_code import njit
 from klapper.schemes.kernels.rigid_contacts import contact_velocity
 from klapper.schemes.kernels.rigid_geometry import gap_of
 from klapper.schemes.kernels.rigid_ledger import kinetic_energy, potential_energy

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from klapper.machine_code import njit
 from klapper.schemes.kernels.rigid_geometry import gap_to_plane
 from klapper.schemes.kernels.rigid_tables import BALL, BALLS, KIND, NUMBER, OTHER, WITH_PLANE
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from klapper.machine_code import njit
 from klapper.schemes.kernels.rigid_drift import drifts, follow, new_watch
 from klapper.schemes.kernels.rigid_momentum import Momentum, begin_step, carry_on, end_step, stop
 from klapper.schemes.kernels.rigid_sweep import refresh, residual, sweep, velocity_scale

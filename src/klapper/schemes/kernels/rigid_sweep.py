@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from klapper.complementarity.kernels.contact_local import solve_contact
 from klapper.complementarity.problem import AMPLIFICATION
+from klapper.machine_code import njit
 from klapper.schemes.kernels.rigid_contacts import contact_velocity
 from klapper.schemes.kernels.rigid_tables import (
     APPLIED,

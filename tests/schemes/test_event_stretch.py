@@ -1,0 +1,226 @@
+"""The compiled loop from event to event: the steps, samples and statistics of the general code, without its work."""
+
+import numpy as np
+import pytest
+from numba import njit
+from stepping_models import block, linear, pendulum, ring
+
+from klapper.complementarity import Lemke, LinearComplementarity, solve
+from klapper.mechanics import Constraint, Contact, FrictionElement, Harmonic, LinearSystem
+from klapper.mechanics.acceleration import AccelerationProblem
+from klapper.mechanics.compiled_form import NotCompiled
+from klapper.schemes import EventDriven, Ordinary, few_contacts
+from klapper.schemes.event_stretch import EventStretch
+from klapper.schemes.phase_step import PhaseStep
+from klapper.schemes.work import Work
+from klapper.simulate import simulate
+
+G = 9.81
+
+
+@pytest.fixture
+def at_once(monkeypatch) -> None:
+    """The loop does all steps of a run, also the first ones."""
+    monkeypatch.setattr(EventStretch, "begins_after", 0)
+
+
+@pytest.fixture
+def steps(monkeypatch) -> list[float]:
+    """Times of the steps that the general code does."""
+    times, made = [], PhaseStep.__init__
+    monkeypatch.setattr(PhaseStep, "__init__", lambda *a, **k: (times.append(a[3].time), made(*a, **k))[1])
+    return times
+
+
+def by_loop(system, scheme, until, most, at_most=10**6):
+    """Last snapshot; time, position, velocity, works and states of every step; steps left to the general code."""
+    loop, now, work, found, left = scheme.stretch(system), scheme.init(system), Work(), {}, 0
+    while now.time < until - 1e-12 and now.step < most:
+        now, arrays, why = loop.run(now, min(most - now.step, at_most), 1, until)
+        for k, step in enumerate(arrays.get("step", ())):
+            names = ("time", "position", "velocity", "energy", "state")
+            time, q, v, energy, state = (arrays[name][k] for name in names)
+            found[int(step)] = time, q, v, energy[2:], state
+        if why:
+            step, left = scheme.step(system, now, until, work), left + 1
+            now = step.after
+            found[now.step] = now.time, now.position, now.velocity, now.sums, states_of(system, step)
+    return now, found, left
+
+
+def states_of(system, step):
+    states = np.zeros(system.contacts.count, np.int8)
+    states[step.contact] = step.state
+    return states
+
+
+def same_steps(system, until=0.5, most=60, tolerance=1e-10):
+    """Compare with the general code step by step; how many steps there were, and how many the loop left to it.
+
+    Round-off changes the size of steps, so that both differ by the error of the integration, which events that are
+    approached slowly magnify.
+    """
+    near = 1e3 * tolerance
+    scheme, work = EventDriven(tolerance), Work()
+    now, found, left = by_loop(system, scheme, until, most)
+    general = scheme.init(system)
+    while general.time < until - 1e-12 and general.step < most:
+        step = scheme.step(system, general, until, work)
+        general = step.after
+        time, q, v, works, states = found[general.step]
+        np.testing.assert_array_equal(states, states_of(system, step))
+        assert abs(time - general.time) < near
+        np.testing.assert_allclose(q, general.position, rtol=0, atol=near)
+        np.testing.assert_allclose(v, general.velocity, rtol=near, atol=10.0 * near)
+        np.testing.assert_allclose(works, general.sums, rtol=10.0 * near, atol=10.0 * near)
+    assert now.step == general.step
+    return general.step, left
+
+
+def test_impacts_of_a_ball_follow_their_closed_form_without_a_step_of_the_general_code(
+    at_once, steps, monkeypatch
+) -> None:
+    problems, made = [], AccelerationProblem.__init__
+    monkeypatch.setattr(AccelerationProblem, "__init__", lambda *a, **k: problems.append(1) or made(*a, **k))
+    e, height = 0.9, 1.25
+    floor = Contact("floor", normal=[1.0], restitution=e)
+    ball = LinearSystem([1.0], force=[-G], position=[height], contacts=[floor])
+    run = simulate(ball, 9.0, EventDriven())
+    fall = np.sqrt(2.0 * height / G)
+    hits = fall * (1.0 + 2.0 * np.cumsum(np.append(0.0, e ** np.arange(1, 40))))
+    hits = hits[hits < 9.0]
+    np.testing.assert_allclose(run.impacts().time, hits, rtol=0, atol=1e-11)
+    assert len(hits) > 20
+    assert not steps
+    assert not problems
+    assert run.about["audit"]["path"] == "compiled"
+    assert run.about["statistics"]["compiled_steps"] == run.about["steps"]
+    assert run.over_time.position.largest[0] == height
+    # ∫ x dt of every flight is its duration times two thirds of its height
+    flights, tops = np.diff(hits), height * e ** (2 * np.arange(1, len(hits)))
+    until_last = fall * height * 2.0 / 3.0 + flights @ tops * 2.0 / 3.0
+    rest = 9.0 - hits[-1]
+    speed = np.sqrt(2.0 * G * tops[-1]) * e
+    after = speed * rest**2 / 2.0 - G * rest**3 / 6.0
+    assert run.over_time.position.mean[0] == pytest.approx((until_last + after) / 9.0, rel=1e-9)
+
+
+def test_the_first_steps_of_a_run_do_not_wait_for_the_loop(steps) -> None:
+    """It takes seconds to compile on a new machine, and short runs need none of it."""
+    floor = Contact("floor", normal=[1.0], restitution=0.9)
+    ball = LinearSystem([1.0], force=[-G], position=[1.25], contacts=[floor])
+    run = simulate(ball, 1.0, EventDriven())
+    assert len(steps) == run.about["steps"] < EventStretch.begins_after
+    assert run.about["audit"]["path"] == "general"
+
+
+def test_a_scheme_that_decides_otherwise_has_no_loop() -> None:
+    """Ordinary takes closed contacts as two-sided: the loop, which it inherits, would let them go."""
+    with pytest.raises(NotCompiled, match="in its own way"):
+        Ordinary().stretch(LinearSystem([1.0], contacts=[Contact("floor", normal=[1.0])]))
+
+
+def test_an_oscillator_with_dry_friction_stops_where_its_closed_form_does(at_once, steps) -> None:
+    """x'' + 100 x = ∓2: turning points 0.15, −0.11, 0.07, −0.03, −0.01 at k π/10, where it stays."""
+    pad = FrictionElement("floor", tangents=[[1.0]], limit=2.0)
+    swing = LinearSystem([1.0], stiffness=[100.0], position=[0.15], contacts=[pad])
+    run = simulate(swing, 3.0, EventDriven())
+    turns = 0.1 * np.pi * np.arange(5)
+    at = [np.abs(run.time - t).argmin() for t in turns]
+    np.testing.assert_allclose(run.time[at], turns, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(run.position[at, 0], [0.15, -0.11, 0.07, -0.03, -0.01], rtol=0, atol=1e-10)
+    assert run.position[-1, 0] == pytest.approx(-0.01, abs=1e-10)
+    assert not steps
+
+
+def test_samples_and_statistics_are_those_of_the_general_code(at_once, monkeypatch) -> None:
+    """Masses with rough stops: samples inside the phases, their forces and energies, least, largest, mean, rms."""
+    row = np.array([1.0, -0.5, 0.2])
+    system = LinearSystem(
+        [1.0, 2.0, 1.5],
+        stiffness=np.diag([40.0, 30.0, 50.0]) - 10.0 * np.eye(3, k=1) - 10.0 * np.eye(3, k=-1),
+        damping=0.2 * np.eye(3),
+        force=Harmonic([60.0, -45.0, 50.0], 11.0),
+        contacts=[
+            Contact("rough", normal=[0.0, 1.0, 0.0], gap=0.02, tangents=[[1.0, 0.0, 0.3]], friction=0.4),
+            Contact("stop", normal=-row, gap=0.05, tangents=[[0.0, 0.0, 1.0]], restitution=0.5, friction=0.1),
+        ],
+    )
+    quick = simulate(system, 3.0, EventDriven())
+
+    def refuse(self, system):
+        raise NotCompiled("the test asks for the general code")
+
+    monkeypatch.setattr(EventDriven, "stretch", refuse)
+    general = simulate(system, 3.0, EventDriven())
+    assert quick.about["statistics"]["compiled_steps"] > 0.8 * quick.about["steps"] > 15
+    assert len(quick) == len(general)
+    for name in ("step", "state"):
+        np.testing.assert_array_equal(getattr(quick.samples, name), getattr(general.samples, name))
+    for name in ("time", "position", "velocity", "gap", "impulse", "energy"):
+        one, other = getattr(quick.samples, name), getattr(general.samples, name)
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-7)
+    for kind in ("position", "velocity", "gap", "force", "friction"):
+        one, other = getattr(quick.over_time, kind), getattr(general.over_time, kind)
+        for name in ("least", "largest", "mean", "rms"):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("make", [linear, pendulum, block])
+def test_random_models_take_the_same_steps(make) -> None:
+    found = [same_steps(make(np.random.default_rng(seed))) for seed in range(4)]
+    assert sum(left for _, left in found) < sum(steps for steps, _ in found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [linear, pendulum, block, ring])
+def test_many_random_models_take_the_same_steps(make) -> None:
+    for seed in range(4, 40):
+        system = make(np.random.default_rng(seed))
+        try:
+            EventDriven().stretch(system)
+        except NotCompiled:  # shared limits that depend on the sliding speed
+            continue
+        same_steps(system)
+
+
+def test_a_run_that_is_cut_anywhere_ends_in_the_same_bits() -> None:
+    weights = np.array([1.0, 2.0, 1.0])
+    contacts = [Contact(f"{i}", normal=row, restitution=0.6) for i, row in enumerate(np.eye(3))]
+    rod = Constraint("rod", direction=[1.0, -1.0, 0.0])
+    system = LinearSystem(
+        weights, force=-G * weights, position=[0.3, 0.3, 0.5], contacts=contacts[1:], constraints=[rod]
+    )
+    whole, _, left = by_loop(system, EventDriven(), 1.0, 40)
+    parts, _, _ = by_loop(system, EventDriven(), 1.0, 40, at_most=3)
+    assert left <= 4
+    for name in ("time", "position", "velocity", "sums", "memory", "impulse"):
+        np.testing.assert_array_equal(getattr(whole, name), getattr(parts, name))
+
+
+def test_compiled_answers_of_few_contacts_are_the_only_ones() -> None:
+    """Two rough contacts by the combinations in Python, eight smooth ones by Lemke's method."""
+    from klapper.schemes.kernels.event_contacts import solve_few as compiled
+
+    @njit  # the kernel itself has no door for Python
+    def solve_few(matrix, offset, m, d, friction, limit, x):
+        return compiled(matrix, offset, m, d, friction, limit, x)
+
+    random, given = np.random.default_rng(3), [0, 0]
+    for _ in range(200):
+        root, offset = random.normal(size=(4, 6)), random.normal(size=4)
+        matrix, friction = root @ root.T, np.diag(random.uniform(0.0, 0.9, 2))
+        limit = random.uniform(0.0, 0.5, 2) * (random.random(2) < 0.5)
+        x = np.zeros(4)
+        expected = few_contacts.solve_few(matrix, offset, 2, friction, limit)
+        assert solve_few(matrix, offset, 2, 1, friction, limit, x) == (expected is not None)
+        if expected is not None:
+            given[0] += 1
+            np.testing.assert_allclose(x, expected, rtol=0, atol=1e-10 * np.abs(expected).max(initial=1.0))
+        root, offset, x = random.normal(size=(8, 10)), random.normal(size=8), np.zeros(8)
+        matrix = root @ root.T
+        if solve_few(matrix, offset, 8, 0, np.zeros((0, 8)), np.zeros(0), x):
+            given[1] += 1
+            expected = solve(LinearComplementarity(matrix, offset), Lemke()).x
+            np.testing.assert_allclose(x, expected, rtol=0, atol=1e-8 * np.abs(expected).max(initial=1.0))
+    assert min(given) > 150

@@ -319,3 +319,31 @@ def test_wrong_arguments_are_refused(call, words: str) -> None:
 def test_a_start_that_is_not_unique_must_be_given() -> None:
     with pytest.raises(NoStationaryState, match="give first"):
         follow_stationary(turning(-5.0), 15.0, 20.0)
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(8), *(pytest.param(i, marks=pytest.mark.slow) for i in range(8, 40))]
+)
+def test_a_stiffness_that_is_symmetric_only_at_rest_is_singular_nowhere(seed: int) -> None:
+    """Circulatory forces that grow with the speed, on a positive symmetric part: one state at every speed, whose
+    equations are never singular. At rest the orientation was a count, elsewhere a sign: a branching at 1e-8."""
+    draw = np.random.default_rng(seed)
+    size = int(draw.integers(2, 6))
+    root, skew = draw.standard_normal((2, size, size))
+    stiffness, skew = root @ root.T + np.eye(size), skew - skew.T
+    stops = [
+        Contact(f"stop {i}", draw.uniform(0.05, 0.3), row)
+        for i, row in enumerate(draw.standard_normal((int(draw.integers(1, 4)), size)))
+    ]
+    load = draw.standard_normal(size)
+
+    def family(speed: float) -> LinearSystem:
+        around = {} if speed == 0.0 else {"circulatory": speed * skew}
+        return LinearSystem(np.ones(size), stiffness=stiffness, force=load, contacts=stops, **around)
+
+    branch = follow_stationary(family, 0.0, 2.0, steps=12)
+    assert set(kinds(branch)) <= {"closes", "opens", "loads", "unloads", "end"}
+    assert branch.parameter[-1] == 2.0
+    for i in (0, len(branch.parameter) // 2, -1):
+        alone = stationary_state(family(float(branch.parameter[i])))
+        assert branch.position[i] == pytest.approx(alone.position, abs=1e-9)

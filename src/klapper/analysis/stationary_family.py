@@ -62,13 +62,15 @@ class StationaryFamily:
         """The solution at s with the closed contacts (c,); None if their equations are singular."""
         return self.form(s).held(closed)
 
-    def singular_point(self, closed: np.ndarray, sign: int, left: float, right: float) -> float:
-        """Where the orientation of the equations of the contacts ``closed`` (c,) stops to be ``sign``, by bisection."""
+    def singular_point(self, closed: np.ndarray, left: float, right: float) -> float:
+        """Where the orientation of the equations of the contacts ``closed`` (c,) stops to be that at the left, by
+        bisection."""
+        first = self.form(left).orientation(closed)
         for _ in range(60):
             middle = 0.5 * (left + right)
             if middle in (left, right):
                 break
-            same = self.form(middle).orientation(closed) == sign
+            same = not self.form(middle).orientation(closed).differs(first)
             left, right = (middle, right) if same else (left, middle)
         return 0.5 * (left + right)
 

@@ -50,6 +50,22 @@ class HeldPoint:
         return bool(np.all(self.margins >= -tolerance * self.sizes))
 
 
+@dataclass(frozen=True)
+class Orientation:
+    """The ``sign`` of the determinant of the equations, which changes at simple singular points, and where K is
+    symmetric the number of ``negative`` stiffnesses, which changes at all of them."""
+
+    sign: int
+    negative: int | None
+
+    def differs(self, other: Orientation) -> bool:
+        """Whether a singular point is certain to lie between: K may be symmetric on one side only, e.g. at rest, where
+        a rotor has no circulatory forces."""
+        if self.negative is not None and other.negative is not None:
+            return self.negative != other.negative
+        return self.sign != other.sign
+
+
 @dataclass(frozen=True, eq=False)
 class StationaryForm:
     """r coordinates and c contacts.
@@ -182,12 +198,10 @@ class StationaryForm:
         """Number of directions with negative stiffness while the contacts ``closed`` (c,) stay closed."""
         return int(np.count_nonzero(self.stiffnesses(closed) < 0.0))
 
-    def orientation(self, closed: np.ndarray) -> int:
-        """A number that changes where the equations of the contacts ``closed`` (c,) pass a singular point: of negative
-        stiffnesses, or, if K is not symmetric, the sign of the determinant."""
-        if self.symmetric:
-            return self.negative(closed)
-        return int(np.linalg.slogdet(self.equations(closed)[0])[0])
+    def orientation(self, closed: np.ndarray) -> Orientation:
+        """On which side of the singular points of its equations the state with the contacts ``closed`` (c,) is."""
+        sign = int(np.linalg.slogdet(self.equations(closed)[0])[0])
+        return Orientation(sign, self.negative(closed) if self.symmetric else None)
 
     def stiffnesses(self, closed: np.ndarray) -> np.ndarray:
         """Eigenvalues of the stiffness in the directions that keep the contacts ``closed`` (c,), real ones, rising."""

@@ -173,10 +173,10 @@ class Path:
     def regular_until(self, left: float, right: float) -> tuple[float | None, float]:
         """The first singular point of the closed contacts' equations between two parameters, or None, and how far to
         look for exchanges: up to ``right``, or as near to the singular point as needed to find one."""
-        sign = self.family.form(left).orientation(self.closed)
-        if self.at(right) is not None and self.family.form(right).orientation(self.closed) == sign:
+        first, last = (self.family.form(s).orientation(self.closed) for s in (left, right))
+        if self.at(right) is not None and not last.differs(first):
             return None, right
-        singular = self.family.singular_point(self.closed, sign, left, right)
+        singular = self.family.singular_point(self.closed, left, right)
         nearest = left
         for share in 10.0 ** -np.arange(1, 10):
             point = self.at(s := singular - share * (singular - left))
@@ -310,8 +310,8 @@ class Path:
         """Note where the number of negative stiffnesses without contacts changes."""
         free = np.zeros(len(self.closed), dtype=bool)
         last = self.family.form(right).orientation(free)
-        while (sign := self.family.form(left).orientation(free)) != last:
-            place = self.family.singular_point(free, sign, left, right)
+        while (first := self.family.form(left).orientation(free)).differs(last):
+            place = self.family.singular_point(free, left, right)
             beside = place + self.direction * _BESIDE[1] * self.length
             beside = beside if (right - beside) * self.direction > 0.0 else right
             count, new = self.family.form(left).negative(free), self.family.form(beside).negative(free)
@@ -319,7 +319,7 @@ class Path:
             if count and new:
                 words = f"beyond it the stiffness is negative in {counted(new, 'direction')}"
             self.note("critical", place, words)
-            if self.family.form(beside).orientation(free) == sign:
+            if not self.family.form(beside).orientation(free).differs(first):
                 break
             left = beside
 

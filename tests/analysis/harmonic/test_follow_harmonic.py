@@ -48,7 +48,8 @@ def test_the_curve_leaves_the_linear_one_where_the_mass_reaches_the_stop(hardeni
     assert hardening.curve.end == "high"
     upper, lower = hardening.folds
     assert lower.frequency == pytest.approx(falls, rel=1e-4)
-    assert upper.frequency == pytest.approx(frequencies[touching].max(), rel=1e-6)
+    highest = frequencies[touching].max()  # of the points beside the fold
+    assert highest <= upper.frequency < (1.0 + 1e-4) * highest
 
 
 def test_between_its_folds_the_curve_has_three_responses_at_one_frequency(hardening: HarmonicCurve) -> None:

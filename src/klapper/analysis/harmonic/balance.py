@@ -23,7 +23,11 @@ from klapper.analysis.harmonic.fourier import Grid, packed, unpacked
 from klapper.analysis.harmonic.sources import PlayedSystem, Seen, Source
 from klapper.analysis.harmonic.tail import Tail, orders_beyond, tail_of
 
-_SAMPLES, _AT_LEAST = 64, 2048  # of a period: per harmonic, and in all
+_SAMPLES, _AT_LEAST = 64, 2048  # of a period to begin with: per harmonic, and in all
+_MOST_SAMPLES = 2**16
+_SAMPLED = (
+    1e-5  # of the impulses: what twice as many samples may change; errors of the method are 100 times larger
+)
 _LEAST = 1e-7  # of forces that nothing determines, added to their equations: the least ones are taken
 _DEPENDENT = 1e-9  # singular value, in parts of the largest, below which directions depend on each other
 
@@ -59,6 +63,20 @@ class Balance:
         """The same with contacts that give way by a compliance (c,) [m/N]."""
         tail = replace(self.laws.tail, spring=self.laws.tail.spring + compliance)
         return replace(self, laws=replace(self.laws, tail=tail), compliance=self.compliance + compliance)
+
+    def refined(self) -> Balance:
+        """The same with twice as many samples."""
+        grid = Grid(self.grid.count, 2 * self.grid.samples)
+        return replace(self, laws=replace(self.laws, grid=grid))
+
+    def sampled_well(self, unknowns: np.ndarray, omega: float) -> bool:
+        """Whether twice as many samples would give the same impulses of the contacts."""
+        if 2 * self.grid.samples > _MOST_SAMPLES:
+            return True
+        orders = np.maximum(self.grid.orders, 1)[:, None]
+        forces = (one.alternation(unknowns, omega).harmonics / orders for one in (self, self.refined()))
+        here, finer = forces
+        return bool(np.linalg.norm(finer - here) <= _SAMPLED * np.linalg.norm(finer))
 
     def softened(self, factor: float) -> Balance:
         """The same with ``factor`` times the flexibility of what is left out."""
@@ -96,20 +114,46 @@ class Balance:
 
     def linearised(self, unknowns: np.ndarray, omega: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """F (u,), ∂F/∂λ* (u, u) and ∂F/∂Ω (u,)."""
-        found, seen = self.alternation(unknowns, omega), self.seen(omega)
+        star, seen = self.forces(unknowns), self.seen(omega)
+        residual, by_force, by_motion, slope = self.laws_at(unknowns, packed(seen.displacement(star)), omega)
+        moved, turned = self.motion_by(unknowns, omega)
+        return residual, by_force + by_motion @ moved, slope + by_motion @ turned
+
+    def laws_at(
+        self, unknowns: np.ndarray, motion: np.ndarray, omega: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """λ* − [λ(λ*, x)] (u,) for motions x (u,) of their own, and its derivatives by λ*, by x and by Ω."""
+        star, seen = self.forces(unknowns), self.seen(omega)
+        found = self.laws.forces(star, self.forces(motion), self.grid.spacing * seen.drift)
         rows, count = 2 * self.grid.count + 1, self.directions.count
-        jacobian = np.zeros((rows, count, rows, count))
+        by_force, by_motion = np.zeros((2, rows, count, rows, count))
         slope = np.zeros((rows, count))
-        moved = seen.displacement_rate(self.forces(unknowns))
         for part in found.dependences():
-            jacobian[:, part.row, :, part.column] -= _columns(part.by_force)
-            seen_from = seen.flexibility[:, part.column, :]
-            jacobian[:, part.row] -= _columns(part.by_displacement[:, :, None] * seen_from)
-            slope[:, part.row] -= (part.by_displacement @ moved[:, part.column]).real
+            by_force[:, part.row, :, part.column] -= _columns(part.by_force)
+            by_motion[:, part.row, :, part.column] -= _columns(part.by_displacement)
         self._add_drift(found, seen, slope)
-        square = jacobian.reshape(self.size, self.size)
+        square = by_force.reshape(self.size, self.size)
         square[np.diag_indices(self.size)] += 1.0 + self.least
-        return (1.0 + self.least) * unknowns - packed(found.harmonics), square, slope.ravel()
+        residual = (1.0 + self.least) * unknowns - packed(found.harmonics)
+        return residual, square, by_motion.reshape(self.size, self.size), slope.ravel()
+
+    def laws_residual(self, unknowns: np.ndarray, motion: np.ndarray, omega: float) -> np.ndarray:
+        """λ* − [λ(λ*, x)] (u,) alone."""
+        drift = self.grid.spacing * self.seen(omega).drift
+        found = self.laws.forces(self.forces(unknowns), self.forces(motion), drift)
+        return (1.0 + self.least) * unknowns - packed(found.harmonics)
+
+    def motion_by(self, unknowns: np.ndarray, omega: float) -> tuple[np.ndarray, np.ndarray]:
+        """∂x/∂λ* (u, u) and ∂x/∂Ω (u,) of the motions of the contacts."""
+        seen, count, last = self.seen(omega), self.directions.count, self.grid.count
+        whole = np.zeros((2 * last + 1, count, 2 * last + 1, count))
+        for k, flexibility in enumerate(seen.flexibility):
+            whole[k, :, k] = flexibility.real
+            if k:
+                whole[last + k, :, last + k] = flexibility.real
+                whole[k, :, last + k], whole[last + k, :, k] = -flexibility.imag, flexibility.imag
+        turned = packed(seen.displacement_rate(self.forces(unknowns)))
+        return whole.reshape(self.size, self.size), turned
 
     def _add_drift(self, found: Alternation, seen: Seen, slope: np.ndarray) -> None:
         for part in self.directions.parts:

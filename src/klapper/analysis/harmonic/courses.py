@@ -57,10 +57,10 @@ class Courses:
         guides = [part.offset.value(times) for part in system.constraint_parts]
         guide = np.stack(guides, axis=-1) if guides else np.zeros((count, 0))
         return cls(
-            _spread(load, order),
-            _spread(amplitudes_of(offset, harmonics), order),
-            _spread(amplitudes_of(rate, harmonics), order),
-            _spread(amplitudes_of(guide, harmonics), order),
+            spread(load, order),
+            spread(amplitudes_of(offset, harmonics), order),
+            spread(amplitudes_of(rate, harmonics), order),
+            spread(amplitudes_of(guide, harmonics), order),
             rest / size if size > 0.0 else 0.0,
         )
 
@@ -97,7 +97,7 @@ def course_period(system: LinearSystem, period: float | None) -> float:
     return found
 
 
-def _spread(amplitudes: np.ndarray, order: int) -> np.ndarray:
+def spread(amplitudes: np.ndarray, order: int) -> np.ndarray:
     """Amplitudes (H + 1, …) by harmonics of a motion that takes ``order`` periods."""
     spread = np.zeros((order * (len(amplitudes) - 1) + 1, *amplitudes.shape[1:]), dtype=complex)
     spread[::order] = amplitudes

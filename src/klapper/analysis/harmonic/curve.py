@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from klapper.algebra import Curve
 from klapper.analysis.harmonic.balance import Balance
+from klapper.analysis.harmonic.outputs import labelled
 from klapper.analysis.harmonic.response import HarmonicResponse
-from klapper.analysis.periodic.curve import Curve
 from klapper.counting import counted
 
 if TYPE_CHECKING:
@@ -63,14 +64,20 @@ class HarmonicCurve:
     @property
     def ended(self) -> str:
         """Why the curve ended, in a sentence."""
-        return self.curve.ended
+        return {
+            "low": f"the frequency has reached {self.frequencies[-1]:.8g} Hz",
+            "high": f"the frequency has reached {self.frequencies[-1]:.8g} Hz",
+            "most": f"{counted(len(self), 'response')} were computed, the most that were allowed",
+            "interrupted": f"interrupted after {counted(len(self), 'response')}",
+        }.get(self.curve.end, self.curve.ended)
 
     def amplitude(self, what: Any) -> np.ndarray:
-        """(k,): half the distance between the extreme displacements of a coordinate or row (n,)."""
+        """(k,) [m]: half the distance between the extremes of a displacement: of a coordinate by its name, of a row
+        (n,), or of a place of a reduced structure, (reduced, name or row of the full system)."""
         return np.array([self[i].amplitude(what) for i in range(len(self))])
 
     def harmonic_amplitudes(self, what: Any) -> np.ndarray:
-        """(k, K + 1): amplitudes of each harmonic of a coordinate or row (n,)."""
+        """(k, K + 1) [m]: sizes of the harmonics of a displacement, given as for :meth:`amplitude`."""
         return np.array([self[i].harmonic_amplitudes(what) for i in range(len(self))])
 
     def shares(self, contact: str) -> np.ndarray:
@@ -78,20 +85,30 @@ class HarmonicCurve:
         return np.array([one.shares[one.contact(contact)] for one in (self[i] for i in range(len(self)))])
 
     def peak(self, what: Any) -> HarmonicResponse:
-        """The response with the largest amplitude of a coordinate or row, among the points of the curve."""
+        """The response with the largest amplitude of a displacement, given as for :meth:`amplitude`, among the points
+        of the curve."""
         return self[int(np.argmax(self.amplitude(what)))]
 
     def plot(self, what: Any = None, onto: Figure | None = None) -> Figure:
         """Amplitude over frequency, and below the parts of the period in which contacts slip or are open.
 
-        ``what``  names of coordinates, or rows (n,) by the names that they shall have; None: what moves most
+        ``what``  a displacement as for :meth:`amplitude`, or several: a list, or by the names that they shall have;
+                  None: the coordinates that move most
         """
         from klapper.analysis.harmonic.plots import draw_curve
 
         return draw_curve(self, what, onto)
 
     def _response(self, point: np.ndarray) -> HarmonicResponse:
-        return HarmonicResponse(float(point[-1]), self.balance, point[:-1])
+        return HarmonicResponse(float(point[-1]), self.balance, point[: self.balance.size])
+
+    def summary(self, what: Any) -> str:
+        """The curve in words, with the largest amplitudes of displacements given as for :meth:`plot`."""
+        lines = [str(self)]
+        for name, one in labelled(what).items():
+            peak = self.peak(one)
+            lines.append(f"  {name}: at most {peak.amplitude(one):.6g} m, at {peak.frequency:.6g} Hz")
+        return "\n".join(lines)
 
     def __str__(self) -> str:
         turns = f", {len(self.folds)} folds" if self.folds else ""

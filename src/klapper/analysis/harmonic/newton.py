@@ -1,7 +1,7 @@
 """Newton's method for the equations of harmonic balance, with shorter steps where the contact states change too much.
 
 The equations are almost piecewise linear, so that a few rounds end at round-off. Without a guess the motion is built up
-from one harmonic to many; if that fails, from compliant contacts to rigid ones.
+from one harmonic to many; if that fails, the way there is followed, and that from compliant contacts to rigid ones.
 """
 
 from __future__ import annotations
@@ -11,17 +11,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from klapper.analysis.harmonic.balance import Balance
+from klapper.analysis.harmonic.deformed import added, followed, hardened
 from klapper.analysis.harmonic.fourier import packed
 
 _ROUNDS = 30
 _SOLVED = 1e-11  # of the forces: what may be left
 _SHORTEST = 1.0 / 256.0
 _DECREASE = 0.1  # of what a step promises
-_SOFTEST, _HARDEST = (
-    30.0,
-    1e-3,
-)  # compliance of contacts on the way to rigid ones, in parts of the structure's
-_HARDER, _FINEST = 0.3, 0.97  # factors of the compliance from one to the next
 
 
 class NoBalance(RuntimeError):
@@ -51,6 +47,15 @@ def balanced(balance: Balance, omega: float, guess: np.ndarray | None = None) ->
     )
 
 
+def sampled(balance: Balance, omega: float, unknowns: np.ndarray) -> tuple[Balance, np.ndarray]:
+    """A solution with as many samples of the period as it takes."""
+    while not balance.sampled_well(unknowns, omega):
+        finer = balance.refined()
+        found = newton(finer, omega, balance.forces(unknowns))
+        balance, unknowns = finer, balanced(finer, omega) if found is None else found
+    return balance, unknowns
+
+
 def _guesses(balance: Balance, omega: float, guess: np.ndarray | None) -> Iterator[np.ndarray]:
     """Harmonics of the forces to start from, from the most to the least promising ones."""
     if guess is not None:
@@ -64,36 +69,29 @@ def _guesses(balance: Balance, omega: float, guess: np.ndarray | None) -> Iterat
 def _built_up(balance: Balance, omega: float) -> np.ndarray | None:
     """Forces with all harmonics, from one harmonic on, or None if none are found."""
     forces = np.zeros((1, balance.directions.count))
-    reached, aim = 0, 1
+    reached, aim, before = 0, 1, None
     while reached < balance.harmonics:
         level = balance if aim == balance.harmonics else Balance.of(balance.source, omega, aim)
         found = _solved(level, omega, forces)
-        if found is None and not reached and aim < balance.harmonics:
+        if found is None and before is not None:
+            found = _solved(level, omega, followed(added(before, level), omega, forces))
+        if found is None and (aim == reached + 1 or before is None):
             found = _solved(level, omega, _hardened(level, omega))
         if found is not None:
-            forces, reached, aim = found, aim, min(2 * aim + 1, balance.harmonics)
-        elif aim - reached > 1:
-            aim = (aim + reached) // 2
-        else:
+            forces, reached, before = found, aim, level
+            aim = min(2 * aim + 1, balance.harmonics)
+        elif aim == reached + 1:
             return None
+        else:
+            aim = (aim + reached) // 2
     return forces
 
 
 def _hardened(balance: Balance, omega: float) -> np.ndarray | None:
     """Forces from those of compliant contacts, made harder and harder, or None if none are found."""
-    own = np.abs(np.einsum("kii->ki", balance.seen(omega).flexibility[1:2]))[0]
-    forces: np.ndarray | None = np.zeros((1, balance.directions.count))
-    compliance, factor = _SOFTEST, _HARDER
-    while compliance >= _HARDEST:
-        found = _solved(balance.compliant(compliance * own), omega, forces)
-        if found is not None:
-            forces = found
-        elif compliance == _SOFTEST or factor > _FINEST:
-            return None
-        else:
-            compliance, factor = compliance / factor, np.sqrt(factor)
-        compliance *= factor
-    return forces
+    soft = hardened(balance, omega)
+    forces = _solved(soft.at(0.0), omega, np.zeros((1, balance.directions.count)))
+    return None if forces is None else followed(soft, omega, forces)
 
 
 def _solved(balance: Balance, omega: float, guess: np.ndarray | None) -> np.ndarray | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from klapper.analysis.harmonic.outputs import labelled
 from klapper.contact_states import OPEN, SLIP, STICK
 from klapper.results.drawing import axes_of, boxes, colours, legend, stretches
 from klapper.results.plots import COLOURS
@@ -110,10 +111,7 @@ def _largest(amplitudes: np.ndarray, names: tuple[str, ...]) -> list[str]:
 
 
 def _chosen(what: Any, responses: list[HarmonicResponse]) -> Mapping[str, Any]:
-    if isinstance(what, Mapping):
-        return what
     if what is None:
         peak = max(responses, key=lambda one: float(np.abs(one.amplitudes[1:]).max()))
         return {name: name for name in _largest(peak.amplitudes, peak.system.coordinates)}
-    names = (what,) if isinstance(what, str) else tuple(what)
-    return {name: name for name in names}
+    return labelled(what)

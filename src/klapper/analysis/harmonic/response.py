@@ -16,6 +16,7 @@ import numpy as np
 from klapper.analysis.harmonic.balance import Balance
 from klapper.analysis.harmonic.contact_forces import Alternation
 from klapper.analysis.harmonic.fourier import series
+from klapper.analysis.harmonic.outputs import amplitudes_at
 from klapper.analysis.harmonic.residual import HarmonicResidual, residual_of
 from klapper.analysis.harmonic.sources import PlayedSystem
 from klapper.analysis.harmonic.work import HarmonicWork, work_of
@@ -24,7 +25,6 @@ from klapper.mechanics.contacts import unused_restitution
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 from klapper.results.citations import references
-from klapper.results.errors import place
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -126,7 +126,8 @@ class HarmonicResponse:
         return self.balance.grid.to_time(self._rates(self.amplitudes))
 
     def displacement(self, what: Any, *, samples: int | None = None) -> np.ndarray:
-        """A displacement over the period, (N,): of a coordinate by its name, or of a row (n,).
+        """A displacement over the period, (N,) [m]: of a coordinate by its name, of a row (n,), or of a place of a
+        reduced structure, (reduced, name or row of the full system).
 
         ``samples``  other than the N of the histories, more than 2 K
         """
@@ -134,14 +135,14 @@ class HarmonicResponse:
             raise InvalidModel(
                 f"samples is {samples}; {self.balance.grid.count} harmonics need more than twice as many."
             )
-        return series(self.amplitudes @ self._row(what), samples or self.balance.grid.samples)
+        return series(amplitudes_at(self, what), samples or self.balance.grid.samples)
 
     def harmonic_amplitudes(self, what: Any) -> np.ndarray:
-        """|q_k| (K + 1,) of a coordinate by its name, or of a row (n,)."""
-        return np.abs(self.amplitudes @ self._row(what))
+        """Sizes (K + 1,) [m] of the harmonics of a displacement, given as for :meth:`displacement`."""
+        return np.abs(amplitudes_at(self, what))
 
     def amplitude(self, what: Any) -> float:
-        """Half the distance between the extreme displacements of a coordinate or row."""
+        """Half the distance [m] between the extremes of a displacement, given as for :meth:`displacement`."""
         return float(0.5 * np.ptp(self.displacement(what)))
 
     @property
@@ -208,18 +209,6 @@ class HarmonicResponse:
 
     def _rates(self, amplitudes: np.ndarray) -> np.ndarray:
         return 1j * self.omega * self.balance.grid.orders[:, None] * amplitudes
-
-    def _row(self, what: Any) -> np.ndarray:
-        if isinstance(what, str):
-            row = np.zeros(self.system.size)
-            row[place(what, self.system.coordinates, "coordinate")] = 1.0
-            return row
-        row = np.asarray(what, dtype=float)
-        if row.shape != (self.system.size,):
-            raise InvalidModel(
-                f"the row has shape {row.shape}; give the name of a coordinate, or ({self.system.size},)."
-            )
-        return row
 
     def _by_contact(self, values: np.ndarray, *, forces: bool) -> np.ndarray:
         """Values (N, c) as (N, m, 1 + d); zero where a contact has no such direction."""

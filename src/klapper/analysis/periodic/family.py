@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from klapper.analysis.periodic.corrector import StepRefused
+from klapper.algebra import StepRefused
 from klapper.analysis.periodic.forcing import forcing_period
 from klapper.analysis.periodic.margins import least_margin
 from klapper.analysis.periodic.motion import PeriodicMotion, multipliers_of

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from klapper.algebra import BRANCH_POINT, Corrector, Curve, SpecialPoint, StepRefused, follow_curve
 from klapper.analysis.periodic.branch import (
     HOPF,
     NEIMARK_SACKER,
@@ -23,8 +24,6 @@ from klapper.analysis.periodic.branch import (
     Bifurcation,
     PeriodicBranch,
 )
-from klapper.analysis.periodic.corrector import Corrector, StepRefused
-from klapper.analysis.periodic.curve import BRANCH_POINT, Curve, SpecialPoint, follow_curve
 from klapper.analysis.periodic.family import Family, PeriodicEquations
 from klapper.analysis.periodic.flow_map import require_phased, scheme_for
 from klapper.analysis.periodic.margins import (

@@ -20,7 +20,15 @@ GRAZING, GRAZING_SLIDING, ADDING_SLIDING = "grazing", "grazing-sliding", "adding
 CROSSING_SLIDING, LIFT_OFF = "crossing-sliding", "lift-off"
 COINCIDENCE, IMPACT_PATTERN = "events coincide", "impact changes"
 _INSIDE = {TOUCH: GRAZING, STOP: GRAZING_SLIDING, SLIP_BEGINS: ADDING_SLIDING, RELEASE: LIFT_OFF}
-_PAIRS = {(TOUCH, TOUCH): GRAZING, (RELEASE, TOUCH): LIFT_OFF, (SLIP_BEGINS, STOP): ADDING_SLIDING}
+_PAIRS = {
+    (TOUCH, TOUCH): GRAZING,
+    (RELEASE, TOUCH): LIFT_OFF,
+    (SLIP_BEGINS, STOP): ADDING_SLIDING,
+    (STOP, STOP): CROSSING_SLIDING,
+}
+_BEGINS_AT_ZERO = {(TOUCH, TOUCH), (RELEASE, TOUCH), (STOP, STOP), (SLIP_BEGINS, STOP)}
+"""Kinds of a switch and of a function of the same contact that vanishes there by the equations: its value, the residual
+of Newton's method, says nothing."""
 _AT_START = {TOUCH: GRAZING, STOP: CROSSING_SLIDING, SLIP_BEGINS: CROSSING_SLIDING, RELEASE: LIFT_OFF}
 
 _TOLERANCE, _SLIP_SPEED = 1e-10, 1e-9  # those of the schemes with phases
@@ -81,7 +89,11 @@ def _brief(passage: Passage) -> list[Margin]:
 
 
 def margins(passage: Passage) -> list[Margin]:
-    """The least margins of every function in every phase."""
+    """The least margins of every function in every phase; of durations alone if one is negative, for then the phases
+    are not those of a motion."""
+    reversed_phases = np.flatnonzero(np.diff(passage.times) < 0.0)
+    if len(reversed_phases):
+        return [_duration(passage, int(i)) for i in reversed_phases]
     found: list[Margin] = []
     for i in range(len(passage.switches)):
         found += _of_phase(passage, i) + _of_impacts(passage, i)
@@ -91,10 +103,9 @@ def margins(passage: Passage) -> list[Margin]:
 def _of_phase(passage: Passage, i: int) -> list[Margin]:
     """Of the phase that begins with the switch number i."""
     begin, end = float(passage.times[i]), float(passage.times[i + 1])
-    total = float(passage.times[-1] - passage.times[0])
     after = (i + 1) % len(passage.switches)
     here, next_switch = passage.switches[i], passage.switches[after]
-    found = [Margin((end - begin) / total, _vanishing(passage, i), here.contact, i, begin, inside=False)]
+    found = [_duration(passage, i)]
     if end <= begin:
         return found
     course_map = passage.maps.of(passage.switches[i].after)
@@ -109,7 +120,8 @@ def _of_phase(passage: Passage, i: int) -> list[Margin]:
         value, time = course.lowest_inside(j)
         found.append(Margin(value / size, _INSIDE[kind], contact, i, time))
         first, last = course.values[0, j], course.values[-1, j]
-        if abs(first) > watch.noise[j]:
+        begun = contact == here.contact and (here.kind, kind) in _BEGINS_AT_ZERO
+        if abs(first) > watch.noise[j] and not begun:
             found.append(Margin(first / size, _AT_START[kind], contact, i, begin, inside=False))
         if (kind, contact) == (here.kind, here.contact) == (STOP, here.contact):  # slip has turned
             rises = _turned_rate(passage, i) * (end - begin) / size
@@ -120,6 +132,13 @@ def _of_phase(passage: Passage, i: int) -> list[Margin]:
         elif abs(last) > watch.noise[j]:
             found.append(Margin(last / size, _INSIDE[kind], contact, i, end))
     return found
+
+
+def _duration(passage: Passage, i: int) -> Margin:
+    """Of the phase that begins with the switch number i, in parts of the period."""
+    begin, end = float(passage.times[i]), float(passage.times[i + 1])
+    share = (end - begin) / float(passage.times[-1] - passage.times[0])
+    return Margin(share, _vanishing(passage, i), passage.switches[i].contact, i, begin, inside=False)
 
 
 def _turned_rate(passage: Passage, i: int) -> float:

@@ -14,6 +14,7 @@ through grazing, and only whether they can be true changes there (:mod:`klapper.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from scipy.optimize import brentq
@@ -21,11 +22,16 @@ from scipy.optimize import brentq
 from klapper.analysis.periodic.passage import Passage, pass_only, pass_through
 from klapper.analysis.periodic.switch import CLOCK, Switch, switches_of
 from klapper.schemes.phase_map import PhaseMaps
-from klapper.schemes.phase_modes import Modes
+from klapper.schemes.phase_modes import STOP, TOUCH, Modes
 from klapper.schemes.phase_record import Phase
 
 _MOST_ROUNDS = 30
 _SAMPLES = 400  # of a period, among which turning points are looked for
+_AGAIN = {
+    (STOP, STOP),
+    (TOUCH, TOUCH),
+}  # events after which the function that has triggered them may do so again
+_NO_TIME = 1e-9  # of the period: a duration by which nothing is divided
 _SMALLEST_SHARE = 2.0**-8  # of a correction that is still taken
 
 
@@ -116,13 +122,40 @@ class Shooting:
         elif self.turning is not None:
             rows.append(np.eye(len(u))[size // 2 + self.turning][None])
         triggers = np.array([h.value for h in passage.triggers if h is not None])
+        if not self.clocked:
+            self._divide(triggers, passage.times, rows[1], by_times)
         return self._values(u, triggers, passage.end), np.vstack(rows)
 
     def residual(self, maps: PhaseMaps, u: np.ndarray, forcing: float) -> np.ndarray:
         """F (len(u),) alone."""
         size = 2 * len(maps.system.velocities)
         times, _ = self.times(u, forcing)
-        return self._values(u, *pass_only(maps, self.switches[-1].after, self.switches, u[:size], times))
+        triggers, end = pass_only(maps, self.switches[-1].after, self.switches, u[:size], times)
+        if not self.clocked:
+            self._divide(triggers, times)
+        return self._values(u, triggers, end)
+
+    def _divide(
+        self,
+        triggers: np.ndarray,
+        times: np.ndarray,
+        rows: np.ndarray | None = None,
+        by_times: np.ndarray | None = None,
+    ) -> None:
+        """Divide triggers that vanish where their phase begins by the duration of the phase, h → h/δ.
+
+        A speed that has just turned, or a gap just hit, is zero for δ = 0 too: without that solution the equations are
+        regular where the phase vanishes, and go on through it.
+        """
+        for i, (before, switch) in enumerate(pairwise(self.switches), start=1):
+            if (before.kind, switch.kind) not in _AGAIN or before.contact != switch.contact:
+                continue
+            duration = times[i] - times[i - 1]
+            if abs(duration) <= _NO_TIME * abs(times[-1] - times[0]):
+                continue
+            triggers[i] /= duration
+            if rows is not None and by_times is not None:
+                rows[i] = (rows[i] - triggers[i] * (by_times[i] - by_times[i - 1])) / duration
 
     def _values(self, u: np.ndarray, triggers: np.ndarray, end: np.ndarray) -> np.ndarray:
         turning = [] if self.turning is None else [u[len(end) // 2 + self.turning]]

@@ -33,6 +33,7 @@ from klapper.schemes.phase_record import Jump
 from klapper.schemes.touching import Touching
 
 _APPROACH = 1e-6  # of the fastest velocity: that of the impact whose pattern is asked for
+_BRIEF = 1e-6  # of the period: a slip that takes no time
 _TOUCH = 1e-6  # of the largest coordinate: gaps that count as closed at the grazing
 
 
@@ -65,7 +66,10 @@ def _changed(passage: Passage, shooting: Shooting, margin: Margin) -> tuple[Shoo
     if margin.kind in (LIFT_OFF, ADDING_SLIDING) and not margin.inside:
         return _without_pair(passage, shooting, margin)
     if margin.kind in (CROSSING_SLIDING, GRAZING_SLIDING) and not margin.inside:
-        return _with_stick(passage, shooting, margin) or _without_stick(passage, shooting, margin)
+        for change in (_without_turn, _with_stick, _without_stick, _with_turn):
+            made = change(passage, shooting, margin)
+            if made is not None:
+                return made
     return None
 
 
@@ -103,6 +107,43 @@ def _with_stick(passage: Passage, shooting: Shooting, margin: Margin) -> tuple[S
     stop = replace(turn, after=replace(turn.after, grip=grip, sense=sense))
     slip = Switch(SLIP_BEGINS, turn.contact, side, (), turn.after)
     switches = (*shooting.switches[:i], stop, slip, *shooting.switches[i + 1 :])
+    times = np.insert(passage.times[:-1], i + 1, passage.times[i])
+    period = float(passage.times[-1] - passage.times[0])
+    made = replace(shooting, switches=switches)
+    return made, made.unknowns(passage.before[0], times, period)
+
+
+def _without_turn(passage: Passage, shooting: Shooting, margin: Margin) -> tuple[Shooting, np.ndarray] | None:
+    """Without the slip between a turn and the stop that follows at once: it sticks, or slips as before."""
+    i, k = margin.switch, len(shooting.switches)
+    j = i + 1
+    if j >= k:
+        return None
+    turn, stop = shooting.switches[i], shooting.switches[j]
+    short = abs(passage.times[j] - passage.times[i]) < _BRIEF * (passage.times[-1] - passage.times[0])
+    if (turn.kind, stop.kind) != (STOP, STOP) or turn.contact != stop.contact or not short:
+        return None
+    if shooting.switches[i - 1].after.key == stop.after.key:
+        return _without(passage, shooting, [i, j])
+    switches = (*shooting.switches[:i], replace(turn, after=stop.after), *shooting.switches[j + 1 :])
+    period = float(passage.times[-1] - passage.times[0])
+    made = replace(shooting, switches=switches)
+    return made, made.unknowns(passage.before[0], np.delete(passage.times[:-1], j), period)
+
+
+def _with_turn(passage: Passage, shooting: Shooting, margin: Margin) -> tuple[Shooting, np.ndarray] | None:
+    """With slip the other way for no time before sticking, where the friction needed to stick exceeds its limit."""
+    i = margin.switch
+    stop, before = shooting.switches[i], shooting.switches[i - 1].after
+    if stop.kind != STOP or margin.contact != stop.contact:
+        return None
+    at, was = stop.after.contact == stop.contact, before.contact == stop.contact
+    if not np.all(stop.after.grip[at] == STICKING) or not np.any(was):
+        return None
+    grip, sense = stop.after.grip.copy(), stop.after.sense.copy()
+    grip[at], sense[at] = before.grip[was], -before.sense[was]
+    turn = replace(stop, after=replace(stop.after, grip=grip, sense=sense))
+    switches = (*shooting.switches[:i], turn, replace(stop, impacts=()), *shooting.switches[i + 1 :])
     times = np.insert(passage.times[:-1], i + 1, passage.times[i])
     period = float(passage.times[-1] - passage.times[0])
     made = replace(shooting, switches=switches)

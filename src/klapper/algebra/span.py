@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from scipy.optimize import brentq
 
-from klapper.analysis.periodic.corrector import Corrector, CurvePoint, StepRefused
+from klapper.algebra.corrector import Corrector, CurvePoint, StepRefused
 
 
 @dataclass(frozen=True, eq=False)

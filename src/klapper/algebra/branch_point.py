@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from klapper.analysis.periodic.corrector import Corrector, CurvePoint, StepRefused
-from klapper.analysis.periodic.span import Span
+from klapper.algebra.corrector import Corrector, CurvePoint, StepRefused
+from klapper.algebra.span import Span
 
 _NODES = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
 _DISTANCE = 0.12  # of the nodes, in parts of the step

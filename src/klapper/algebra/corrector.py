@@ -41,6 +41,22 @@ class CurvePoint:
     rounds: int
     first: float
 
+    def rescaled(self, factor: np.ndarray) -> CurvePoint:
+        """The same point in scaled unknowns y / ``factor`` (N + 1,), factors above 0: its orientation stays."""
+        tangent = self.tangent / factor
+        return CurvePoint(
+            self.y / factor,
+            tangent / np.linalg.norm(tangent),
+            self.jacobian * factor,
+            self.orientation,
+            self.rounds,
+            self.first,
+        )
+
+    def reversed(self) -> CurvePoint:
+        """The same point of the curve passed the other way."""
+        return CurvePoint(self.y, -self.tangent, self.jacobian, -self.orientation, self.rounds, self.first)
+
 
 @dataclass(frozen=True, eq=False)
 class Corrector:
@@ -50,7 +66,8 @@ class Corrector:
 
     def evaluate(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """F (N,) and F_y (N, N + 1)."""
-        residual, jacobian = self.equations(y * self.scale)
+        with np.errstate(over="ignore", invalid="ignore"):  # far from the curve; refused below
+            residual, jacobian = self.equations(y * self.scale)
         dense = jacobian.toarray() if hasattr(jacobian, "toarray") else np.asarray(jacobian, dtype=float)
         residual = np.asarray(residual, dtype=float)
         if not (np.all(np.isfinite(residual)) and np.all(np.isfinite(dense))):
@@ -80,6 +97,16 @@ class Corrector:
                 return CurvePoint(y, sense * tangent, jacobian, sense * factors.sign, rounds, first)
             last = size
         raise StepRefused("Newton's method has not converged")
+
+    def oriented(self, y: np.ndarray, orientation: float) -> np.ndarray:
+        """The unit tangent of the equations at ``y``, with this orientation.
+
+        Across a kink of the equations the orientation stays: with J⁺ = J⁻ + a nᵀ on the other side of a plane n,
+        det [J⁺; n] = det [J⁻; n], so that the tangent of this orientation leads into that side.
+        """
+        jacobian = self.evaluate(y)[1]
+        tangent = np.linalg.qr(jacobian.T, mode="complete")[0][:, -1]
+        return tangent * orientation * np.linalg.slogdet(np.vstack([jacobian, tangent]))[0]
 
     def tangent_at(self, y: np.ndarray) -> np.ndarray:
         """Null vector of F_y by singular values, for a start without a direction."""

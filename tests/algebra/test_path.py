@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from klapper.analysis.periodic.curve import StepRefused, follow_curve
-from klapper.mechanics.errors import InvalidModel
+from klapper.algebra import NoCurve, StepRefused, follow_curve
 
 
 def circle(x):
@@ -126,11 +125,11 @@ def test_interrupted_and_stuck_curves_keep_what_there_is():
 
 
 def test_a_curve_refuses_bad_arguments():
-    with pytest.raises(InvalidModel, match="expected \\(N \\+ 1,\\)"):
+    with pytest.raises(ValueError, match="expected \\(N \\+ 1,\\)"):
         follow_curve(circle, [1.0])
-    with pytest.raises(InvalidModel, match="in this order"):
+    with pytest.raises(ValueError, match="in this order"):
         follow_curve(circle, [-1.0, 0.0], step=1.0)
-    with pytest.raises(InvalidModel, match="not between"):
+    with pytest.raises(ValueError, match="not between"):
         follow_curve(circle, [-1.0, 0.0], low=0.5)
-    with pytest.raises(InvalidModel, match="not on the curve"):
+    with pytest.raises(NoCurve, match="not on the curve"):
         follow_curve(lambda x: (np.array([x[0] ** 2 + 1.0]), np.array([[2 * x[0], 0.0]])), [1.0, 0.0])

@@ -206,6 +206,7 @@ def test_impulses_between_samples_add_up():
         assert fine.ledger.closes(1e-12)
         slides = fine.state[1:, 0] == 2
         np.testing.assert_allclose(np.abs(fine.force[1:][slides, 0, 1]), 2.0, rtol=1e-9)
+        assert np.all(np.isnan(fine.gap)) and np.all(np.isnan(fine.over_time.gap.mean))  # it has none
 
 
 def test_a_run_that_is_resumed_has_the_same_samples_and_statistics(tmp_path):

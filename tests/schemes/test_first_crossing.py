@@ -220,3 +220,33 @@ def test_a_constant_is_settled_at_once_however_small_the_noise_is():
     assert below is not None
     assert below.time == 9.4
     assert below.evaluations < 1000
+
+
+@pytest.mark.parametrize("noise", [1e-5, 1e-7])
+def test_noise_of_a_function_above_what_counts_as_zero_does_not_end_in_halving_without_end(noise):
+    """Forces with curvatures by differences of differences are no smoother, however short the interval is."""
+
+    def rough(t):
+        if len(counted) > 2000:
+            raise AssertionError("halved without end")
+        counted.append(len(t))
+        return noise * np.sin(1e12 * t)
+
+    counted: list[int] = []
+    start, length = 0.3535, 2e-4
+    away = columns(lambda t: 5.68 + 3.0 * np.sin(t) + rough(t))
+    assert first_crossing(away, start, start + length, np.array([1e-8])) is None
+    assert len(counted) < 100
+    counted.clear()
+    slope = 40.0 * noise / length
+    falls = first_crossing(
+        columns(lambda t: slope * (start + 0.7 * length - t) + rough(t)),
+        start,
+        start + length,
+        np.array([1e-8]),
+    )
+    assert falls is not None
+    assert falls.time == pytest.approx(start + 0.7 * length, abs=2.0 * noise / slope)
+    counted.clear()
+    rests = columns(lambda t: 1e-3 + 1e3 * (t - start - 0.4 * length) ** 2 + rough(t))
+    assert first_crossing(rests, start, start + length, np.array([1e-8])) is None

@@ -4,9 +4,10 @@ Every function is replaced, interval by interval, by its Chebyshev series
 
     f(t) = Σ c_k T_k(x),   −1 ≤ x ≤ 1,        min f ≥ c_0 − Σ_{k≥1} |c_k|
 
-An interval is halved until the last coefficients are below what counts as zero. The bound on the right then proves
-that there is no event, or the series is cut into pieces until it does, or until a piece is left in which the function
-falls below zero for the first time. The moment itself is a bracketed root of the function, not of the series.
+An interval is halved until the last coefficients are below what counts as zero, or no longer become smaller: those are
+noise of the function, as of forces with curvatures by differences. The bound on the right then proves that there is no
+event, or the series is cut into pieces until it does, or until a piece is left in which the function falls below zero
+for the first time. The moment itself is a bracketed root of the function, not of the series.
 Boyd 2006; Trefethen, Approximation Theory and Approximation Practice, chapter 18.
 """
 
@@ -30,6 +31,9 @@ _MOST_PIECES_AT_ONCE = 32
 _EPS = float(np.finfo(float).eps)
 _FLAT = 1e-9  # coefficients that stop to decay at this share of the largest are round-off of the function
 _DOUBTFUL = 32.0  # times its error: as far above zero must a series stay that is not resolved, to be safe
+_HALVINGS = 12  # over which an error that does not shrink is noise: an oscillation would turn 10⁴ times in the interval
+_STAYS = 0.5  # share of an error that is left then; that of a kink would be 1/4000
+_NOISY = 4.0  # times its noise: errors of a series that are noise of its function
 _ROUNDS = 60
 _SHORTEST = 64.0 * _EPS  # of the time: intervals are not halved further
 
@@ -108,6 +112,7 @@ class _Search:
     def __init__(self, functions: Functions, start: float, end: float, noise: np.ndarray) -> None:
         self.functions, self.start, self.end, self.noise = functions, start, end, noise
         self.evaluations = 0
+        self.roughness = np.zeros(len(noise))  # found of functions that are no smoother on shorter intervals
 
     def first(self, pieces: int) -> Crossing | None:
         if self.end - self.start <= _SHORTEST * abs(self.end):
@@ -162,6 +167,7 @@ class _Search:
         flat = (tail <= _FLAT * largest) & (quarter <= _FLAT * largest) & (tail >= 0.1 * quarter)
         resolved = (tail <= np.maximum(0.125 * self.noise, round_off)) | flat
         resolved &= ~self._better_halved(size, tail)
+        resolved |= tail <= _NOISY * self.roughness
         level = np.maximum(self.noise, np.where(resolved, 4.0 * tail, 0.0))
         return _Series(c, tail, resolved, level)
 
@@ -173,13 +179,17 @@ class _Search:
 
     def _through(self, left: float, right: float, doubtful: np.ndarray, series: _Series) -> Crossing | None:
         """The first event in one interval among the doubtful functions; halved where they are not resolved."""
-        waiting: list[tuple[float, float, np.ndarray, _Series | None]] = [(left, right, doubtful, series)]
+        waiting: list[tuple[float, float, np.ndarray, _Series | None, tuple[np.ndarray, ...]]]
+        waiting = [(left, right, doubtful, series, ())]
         while waiting:
-            a, b, which, known = waiting.pop()
+            a, b, which, known, errors = waiting.pop()
             series = known or self._series(np.array([a]), np.array([b]), COARSE)[0]
             which = which[~series.safe[which]]
             if not np.all(series.resolved[which]):
                 series = self._series(np.array([a]), np.array([b]), FINE_DEGREE)[0]
+                if len(errors) == _HALVINGS:
+                    self._find_roughness(a, b, series.error >= _STAYS * errors[0])
+                errors = (*errors, series.error)[-_HALVINGS:]
                 which = which[~series.safe[which]]
             if which.size == 0:
                 continue
@@ -188,12 +198,21 @@ class _Search:
             if not long and not np.all(np.isfinite(series.coefficients)):
                 raise ValueError(f"the functions are not finite at {middle}.")
             if long and not np.all(series.resolved[which]):
-                waiting += [(middle, b, which, None), (a, middle, which, None)]
+                waiting += [(middle, b, which, None, errors), (a, middle, which, None, errors)]
                 continue
             falls = [fall for j in which if (fall := _first_fall(int(j), series, a, b)) is not None]
             if falls:
                 return self._earliest(falls)
         return None
+
+    def _find_roughness(self, left: float, right: float, which: np.ndarray) -> None:
+        """Take what both halves of an interval have in common for noise of the functions ``which`` (m,): a jump is in
+        one of them only."""
+        if np.any(which):
+            middle = 0.5 * (left + right)
+            halves = self._series(np.array([left, middle]), np.array([middle, right]), FINE_DEGREE)
+            common = np.minimum(*(half.error for half in halves))
+            self.roughness = np.where(which & (common > self.roughness), common, self.roughness)
 
     def _earliest(self, falls: list[_Fall]) -> Crossing:
         falls = sorted(falls, key=lambda fall: fall.before)

@@ -190,9 +190,9 @@ _OFFSETS: WeakKeyDictionary[LinearSystem, tuple[np.ndarray, np.ndarray]] = WeakK
 
 
 def _gap_offsets(system: LinearSystem) -> tuple[np.ndarray, np.ndarray]:
-    """Constant parts g₀ (m,) [m] of all gaps, and which of them move (m,) and have none."""
+    """Constant parts g₀ (m,) [m] of all gaps, nan for friction elements, and which of them move (m,) and have none."""
     if system not in _OFFSETS:
-        constant, moving = np.zeros(system.contacts.count), np.zeros(system.contacts.count, dtype=bool)
+        constant, moving = np.full(system.contacts.count, np.nan), np.zeros(system.contacts.count, dtype=bool)
         for i, part in enumerate(system.contacts.parts):
             if isinstance(part, Contact):
                 moving[i] = not part.gap.constant

@@ -163,13 +163,12 @@ def follow_curve(
     longest = largest if callable(largest) else lambda _: largest
     if not 0.0 < smallest <= step <= longest(x):
         raise ValueError(
-            f"smallest, step and largest are {smallest}, {step} and {longest(x)}; allowed are numbers above 0 in this "
-            f"order."
+            f"smallest, step and largest are {smallest}, {step} and {longest(x)}; they must be > 0 and in ascending order."
         )
     if not low <= x[-1] <= high:
         raise ValueError(f"the start has the parameter {x[-1]}, which is not between {low} and {high}.")
     if not tolerance > 0.0:
-        raise ValueError(f"tolerance is {tolerance}; allowed are numbers above 0.")
+        raise ValueError(f"tolerance is {tolerance}; it must be > 0.")
     sizes = scale if callable(scale) else (lambda _: scale if scale is not None else 1.0)
     walk = _Walk(
         equations,

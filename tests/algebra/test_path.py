@@ -127,7 +127,7 @@ def test_interrupted_and_stuck_curves_keep_what_there_is():
 def test_a_curve_refuses_bad_arguments():
     with pytest.raises(ValueError, match="expected \\(N \\+ 1,\\)"):
         follow_curve(circle, [1.0])
-    with pytest.raises(ValueError, match="ascending order"):
+    with pytest.raises(ValueError, match="in ascending"):
         follow_curve(circle, [-1.0, 0.0], step=1.0)
     with pytest.raises(ValueError, match="not between"):
         follow_curve(circle, [-1.0, 0.0], low=0.5)

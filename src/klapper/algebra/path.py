@@ -163,7 +163,8 @@ def follow_curve(
     longest = largest if callable(largest) else lambda _: largest
     if not 0.0 < smallest <= step <= longest(x):
         raise ValueError(
-            f"smallest, step and largest are {smallest}, {step} and {longest(x)}; they must be > 0 and in ascending order."
+            f"smallest, step and largest are {smallest}, {step} and {longest(x)}; they must be > 0 and in ascending "
+            f"order."
         )
     if not low <= x[-1] <= high:
         raise ValueError(f"the start has the parameter {x[-1]}, which is not between {low} and {high}.")

@@ -23,8 +23,10 @@ from klapper.schemes.phase_modes import Modes, PhaseMemory
 if TYPE_CHECKING:
     from klapper.schemes.event_driven import EventDriven
 
-BEGINS_AFTER = 128
-"""Steps of a run that the general code does: as long as it takes to load the loop, far less than to compile it."""
+BEGINS_AFTER = 1000
+"""Steps of a run that the general code does: about a second of work, where the loop takes half a minute to compile on a
+new machine. Fewer would make short first runs wait; a number that depends on what is compiled already would change the
+last bits of a run that is resumed elsewhere."""
 
 _ROWS = 2048  # samples of one call
 _NUMBERS = 2_000_000  # of one call, with which large systems get fewer samples

@@ -169,16 +169,19 @@ def test_forces_that_creep_are_taken_in_leaps() -> None:
 
 
 def test_a_leap_into_longer_steps_is_taken_back() -> None:
-    """Beyond 0.1 the same creeping has steps of 1, so that every leap beyond is judged by its step."""
+    """Forces creep to 0.3; from 0.31 on they run away by steps of 1, where a leap of several stretches lands."""
+    landed: list[float] = []
 
     class Cliff(_Creeping):
         def __call__(self, y: np.ndarray) -> admm._Point:
-            point = super().__call__(y)
-            return point if y[0] < 0.1 else admm._Point(y, y, y, np.ones(1))
+            self.count += 1
+            landed.append(float(y[0]))
+            return admm._Point(y, y, y, np.clip(0.3 - y, -1e-4, 1e-4) if y[0] < 0.31 else np.ones(1))
 
     step = Cliff()
     now = step(np.zeros(1))
     history, leaps = admm._History(0), admm._Leaps(step, now)
-    for _ in range(600):
+    while step.count < 4000:
         now = leaps.advance(history.advance(step, now), history)
-    assert leaps.on_trial or now.y[0] < 0.1
+    assert max(landed) > 0.31
+    assert abs(now.y[0] - 0.3) <= 1e-9

@@ -46,9 +46,9 @@ _LONGEST_WAIT = 64  # plain iterations after extrapolations that failed
 _STRIDE = 10.0  # by which they change at most
 _STRETCH = 200  # iterations between two leaps: fast parts of the motion have died out after them
 _CREEPS = 0.5  # part of its length that the step keeps over a stretch where leaps are tried
-_LONGER = (
-    5.0  # times its length before, which the step may have a stretch after a leap: 20 leads away, 1 hardly on
-)
+# Times its length before, which the step may have a stretch after a leap. Chosen on piles of rocks: with 20 leaps lead
+# away, with 1 most are taken back. It decides on the number of iterations only.
+_LONGER = 5.0
 _FIRST_LEAP, _LONGEST_LEAP = 2.0, 1e4  # stretches at once
 
 

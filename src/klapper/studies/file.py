@@ -217,7 +217,7 @@ def _require_countable(content: Mapping[str, Any]) -> None:
     points = math.prod(sizes) if not isinstance(sample, dict) else sample.get("count", max(sizes, default=0))
     replicates = content.get("replicates", 1)
     if not isinstance(points, int) or not isinstance(replicates, int):
-        return  # which is told where they are read
+        return  # reading them reports it
     values = points * max(replicates, 1) * max(len(over), 1)
     if values > MOST_VALUES:
         raise StudyError(

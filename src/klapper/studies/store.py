@@ -200,7 +200,7 @@ def _verdict(row: Row) -> tuple[str, str, float]:
 
 @contextmanager
 def told(folder: Path) -> Iterator[None]:
-    """Whatever a store cannot do is told in one sentence: a damaged file, a full disk, a folder without permission."""
+    """Raises one sentence for what a store cannot do: a damaged file, a full disk, a folder without permission."""
     try:
         yield
     except Unreadable as error:
@@ -215,7 +215,7 @@ def told(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def sound(folder: Path) -> Iterator[None]:
-    """Whatever cannot be read of a damaged store is told in one sentence."""
+    """Raises one sentence for a damaged store that cannot be read."""
     try:
         with told(folder):
             yield

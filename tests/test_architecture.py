@@ -1,9 +1,11 @@
 """The house as docs/architecture.md draws it: arrows one way, and every public name at one place."""
 
+import ast
 import importlib
 import pkgutil
 from collections import defaultdict
 from graphlib import CycleError
+from pathlib import Path
 
 import pytest
 from tools import rooms
@@ -47,6 +49,26 @@ def test_a_public_name_has_one_place() -> None:
     assert [where for where in places.values() if len(where) > 1] == []
 
 
-def test_the_package_itself_offers_rooms_and_one_shortcut() -> None:
-    assert set(klapper.__all__) - set(klapper._ROOMS) == {"__version__", "study"}
-    assert klapper.study is klapper.studies.study
+def test_the_front_door_says_the_same_to_type_checkers() -> None:
+    tree = ast.parse(Path(klapper.__file__).read_text(encoding="utf-8"))
+    told = {
+        alias.asname: str(node.module).split(".")[1]
+        for branch in tree.body
+        if isinstance(branch, ast.If)
+        for node in branch.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert told == klapper._HOME
+
+
+@pytest.mark.parametrize(("name", "room"), klapper._HOME.items())
+def test_a_name_at_the_front_door_is_that_of_its_room(name: str, room: str) -> None:
+    module = importlib.import_module(f"klapper.{room}")
+    assert name in module.__all__
+    assert getattr(klapper, name) is getattr(module, name)
+
+
+def test_the_front_door_has_the_names_that_people_use_first() -> None:
+    assert 40 <= len(klapper._HOME) <= 60
+    assert set(klapper.__all__) == {"__version__", *klapper._HOME, *klapper._ROOMS} == set(dir(klapper))

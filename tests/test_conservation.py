@@ -8,7 +8,7 @@ from klapper.continuum import Continuum, Gravity, NeoHooke, Solid, Support, Wall
 from klapper.mechanics import InvalidModel, LinearSystem
 from klapper.results import Conservation, ResultsError
 from klapper.schemes import EnergyMomentum, Moreau, Newmark
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def world(**given) -> Continuum:

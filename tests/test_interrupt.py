@@ -16,7 +16,7 @@ from klapper.cli import commands
 from klapper.mechanics import InvalidModel
 from klapper.results import PartStore, Samples, read
 from klapper.schemes import EventDriven
-from klapper.simulate import SimulationFailed, SimulationInterrupted, _Loop, interrupted_runs_kept, simulate
+from klapper.simulation import SimulationFailed, SimulationInterrupted, _Loop, interrupted_runs_kept, simulate
 
 
 @pytest.fixture(autouse=True)

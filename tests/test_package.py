@@ -39,7 +39,9 @@ def test_the_import_loads_nothing_heavy(statement: str) -> None:
 def test_rooms_load_when_they_are_asked_for() -> None:
     assert klapper.gallery.find is not None
     with pytest.raises(AttributeError, match="rooms are"):
-        _ = klapper.cellar
+        _ = klapper.zzz
+    with pytest.raises(AttributeError, match="did you mean 'LinearSystem'"):
+        _ = klapper.LinearSytem
 
 
 def test_every_dependency_is_pinned() -> None:

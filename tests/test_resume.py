@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import klapper.simulate as simulate_module
+import klapper.simulation as simulate_module
 from klapper.mechanics import (
     Anisotropic,
     Contact,

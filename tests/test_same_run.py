@@ -10,7 +10,7 @@ from klapper.mechanics import CompliantNormal, LinearSystem
 from klapper.mechanics.fingerprint import written_out
 from klapper.results import ResultsError
 from klapper.schemes import SCHEMES, Moreau, Newmark, NewtonIteration
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def made(kind: str):

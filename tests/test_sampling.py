@@ -15,7 +15,7 @@ from tests.random_motion import RIGID, drawn, linear_system
 from klapper.mechanics import CompliantNormal, Constant, Contact, FrictionElement, Harmonic, LinearSystem
 from klapper.results import read
 from klapper.schemes import EventDriven, Moreau, Ordinary, PiecewiseExact, Regularised
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 from klapper.studies.run_numbers import RunNumber
 
 SAMPLES, EXACT = 1e-3, 1e-6  # of the range of a coordinate: what samples and statistics may err
@@ -154,7 +154,7 @@ def test_impacts_that_accumulate_do_not_flood_the_samples():
 @pytest.mark.parametrize("largest_step", [1.0, None], ids=["many steps", "one step"])
 def test_a_cap_on_samples_is_told_and_statistics_stay(largest_step, monkeypatch, tmp_path):
     """Also where the whole run is one step; a run that is cut after the cap goes on to the same samples."""
-    monkeypatch.setattr("klapper.simulate._MOST_SAMPLES", 1000)
+    monkeypatch.setattr("klapper.simulation._MOST_SAMPLES", 1000)
     until = 60 * 2.0 * np.pi
     system = LinearSystem([1.0], stiffness=[1.0], position=[1.0])
     scheme = PiecewiseExact(largest_step=largest_step)

@@ -21,12 +21,12 @@ from klapper.sampling import Sampler
 from klapper.schemes import Moreau, linear_stretch
 from klapper.schemes.form_kernels import compiling as compiling_forms
 from klapper.schemes.kernels import linear, linear_form
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 FIRST = """
 from klapper.mechanics import Contact, LinearSystem
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 """
 BALL = """
 floor = Contact("floor", normal=[1.0], restitution=0.8)
@@ -60,7 +60,7 @@ def printed(script: str, cache: Path) -> list[str]:
 def test_names_of_a_first_script_load_little(tmp_path: Path) -> None:
     script = FIRST + "import json, sys; print(json.dumps(sorted(sys.modules)))"
     loaded = set(printed(script, tmp_path))
-    assert {"klapper.mechanics.linear_system", "klapper.schemes.moreau", "klapper.simulate"} <= loaded
+    assert {"klapper.mechanics.linear_system", "klapper.schemes.moreau", "klapper.simulation"} <= loaded
     late = ["optimize", "integrate", "interpolate", "special", "linalg"]
     assert loaded.isdisjoint({"numba", "matplotlib", "h5py", "rich", *(f"scipy.{name}" for name in late)})
     assert loaded.isdisjoint({"klapper.complementarity.dispatch", "klapper.schemes.event_driven"})

@@ -12,7 +12,7 @@ from klapper.bodies import FootedBlock, rigid_block
 from klapper.mechanics import Contact, LinearSystem, Ramp
 from klapper.results import ResultsError, Run, read
 from klapper.schemes import EventDriven, Moreau, NestedProx, NewtonIteration, QuasiStatic
-from klapper.simulate import SimulationInterrupted, simulate
+from klapper.simulation import SimulationInterrupted, simulate
 
 COUNTS = (
     "steps",

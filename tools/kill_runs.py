@@ -37,7 +37,7 @@ COMMAND = (
     sys.executable,
     "-c",
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    "import klapper.simulate as s; s._PART_EVERY = 0.05; from klapper.cli import main; main()",
+    "import klapper.simulation as s; s._PART_EVERY = 0.05; from klapper.cli import main; main()",
 )
 SCENARIO = """model = { kind = "linear", mass = [1.0, 2.0], stiffness = [300.0, 100.0], damping = [0.5, 0.2] }
 scheme = { kind = "event-driven", sample = 0.01 }
@@ -162,7 +162,7 @@ class Command:
         import klapper.cli.scenario
         import klapper.report.run_page
         import klapper.results.plots
-        import klapper.simulate
+        import klapper.simulation
         import klapper.studies.runner
 
         self.returncode: int | None = None
@@ -184,7 +184,7 @@ class Command:
             for each in SIGNALS[1:]:
                 signal.signal(each, signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.default_int_handler)
-            klapper.simulate._PART_EVERY = 0.05
+            klapper.simulation._PART_EVERY = 0.05
             sys.argv = ["klapper", *words]
             klapper.cli.commands.main()
         except SystemExit as left:

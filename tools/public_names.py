@@ -15,27 +15,32 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from tools.site_hooks import ROOMS
+import klapper
+from tools.site_hooks import FRONT_DOOR, ROOMS
 
 PAGE = Path(__file__).parents[1] / "docs" / "public_names.md"
 HEAD = """# Public names
 
-Each has one import path, `from klapper.ROOM import NAME`. Here stand the first sentences; `help(NAME)` prints the rest,
-with units, shapes, the equation and an example that runs. Written by `python -m tools.public_names`.
+The names that people use first are at the front door, `import klapper as kl`; every other name has one import path,
+`from klapper.ROOM import NAME`. Here stand the first sentences; `help(NAME)` prints the rest, with units, shapes, the
+equation and an example that runs. Written by `python -m tools.public_names`.
 """
 
 
 def page() -> str:
-    parts = [HEAD]
+    first = [f"| `kl.{name}` | {sentence(getattr(klapper, name))} |" for name in FRONT_DOOR]
+    parts = [HEAD, _table("klapper", "The front door.", first)]
     for room in ROOMS:
         module = import_module(f"klapper.{room}")
-        rows = [f"| `{name}` | {meaning(getattr(module, name), module, name)} |" for name in module.__all__]
-        parts.append(
-            f"## klapper.{room}\n\n{sentence(module)}\n\n| name | meaning |\n|---|---|\n"
-            + "\n".join(rows)
-            + "\n"
-        )
+        names = [name for name in module.__all__ if FRONT_DOOR.get(name) != room]
+        rows = [f"| `{name}` | {meaning(getattr(module, name), module, name)} |" for name in names]
+        if rows:
+            parts.append(_table(f"klapper.{room}", sentence(module), rows))
     return "\n".join(parts)
+
+
+def _table(title: str, about: str, rows: list[str]) -> str:
+    return f"## {title}\n\n{about}\n\n| name | meaning |\n|---|---|\n" + "\n".join(rows) + "\n"
 
 
 def meaning(thing: Any, module: Any, name: str) -> str:

@@ -36,8 +36,8 @@ ROOMS = (
     "continuum",
     "reduction",
     "schemes",
-    "simulate",
-    "compare",
+    "simulation",
+    "comparison",
     "conservation",
     "analysis",
     "analysis.rotor",
@@ -57,7 +57,11 @@ ROOMS = (
 )
 
 
+FRONT_PAGE = "api/front_door.md"
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
+    files.append(File.generated(config, FRONT_PAGE, content=front_page()))
     for room in ROOMS:
         files.append(File.generated(config, api_address(room), content=api_page(room)))
     for source, address in FROM_ROOT.items():
@@ -90,17 +94,42 @@ def api_address(room: str) -> str:
     return f"api/{room.replace('.', '_')}.md"
 
 
+def front_page() -> str:
+    """The names of ``import klapper as kl``, each with its docstring."""
+    parts = ["# The front door", "`import klapper as kl` gives the names that people use first."]
+    parts += [f"::: klapper.{room}.{name}" for name, room in FRONT_DOOR.items()]
+    return "\n\n".join(parts) + "\n"
+
+
 def api_page(room: str) -> str:
-    """A page that asks for the docstring of a room and for those of its public names, in their order."""
+    """A page that asks for the docstring of a room and for those of its public names, in their order.
+
+    Names of the front door are documented there.
+    """
     name = f"klapper.{room}"
     options = {"members": "false", "show_root_heading": "false", "show_root_toc_entry": "false"}
     told = "\n".join(f"      {option}: {value}" for option, value in options.items())
     parts = [f"# {name}", f"::: {name}\n    options:\n{told}"]
     names = public_names(room)
+    first = [public for public in names if FRONT_DOOR.get(public) == room]
+    names = [public for public in names if public not in first]
+    if first:
+        parts.append(
+            f"At [the front door](front_door.md): {', '.join(f'`kl.{public}`' for public in first)}."
+        )
     if constants := [f"`{public}`" for public in names if public.isupper()]:
         parts.append(f"Constants: {', '.join(constants)}.")
     parts += [f"::: {name}.{public}" for public in names if not public.isupper()]
     return "\n\n".join(parts) + "\n"
+
+
+def front_door() -> dict[str, str]:
+    """Room of each name that the package itself offers, read and not imported."""
+    for statement in ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8")).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "_FRONT":
+            table = ast.literal_eval(statement.value)
+            return {name: room for room, names in table.items() for name in names.split()}
+    raise ValueError("src/klapper/__init__.py has no _FRONT")
 
 
 def public_names(room: str) -> list[str]:
@@ -111,3 +140,6 @@ def public_names(room: str) -> list[str]:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__all__":
             return sorted(ast.literal_eval(statement.value), key=str.lower)
     raise ValueError(f"{source} has no __all__")
+
+
+FRONT_DOOR = front_door()

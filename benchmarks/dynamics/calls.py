@@ -19,7 +19,7 @@ from benchmarks.dynamics.users_models import MODELS
 from klapper.mechanics import Contact, LinearSystem
 from klapper.mechanics.system import System
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 STEP, SHORT, LONG = 1e-3, 20, 10_000
 NAMES = ("double pendulum, wall", "slider-crank with motor", "block on a moving belt")

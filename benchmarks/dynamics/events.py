@@ -23,7 +23,7 @@ from klapper.contact_states import IMPACT
 from klapper.mechanics import Contact, LinearSystem
 from klapper.schemes import EventDriven
 from klapper.schemes.work import Work
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 GRAVITY, RESTITUTION, TOLERANCE = 9.81, 0.9999, 1e-10
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks_dynamics.md"

@@ -25,7 +25,7 @@ from klapper.bodies import Spatial
 from klapper.mechanics import Contact, LinearSystem, System
 from klapper.results import Run as Result
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def ball(model: BouncingBall) -> LinearSystem:

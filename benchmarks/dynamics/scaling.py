@@ -11,7 +11,7 @@ from benchmarks.dynamics import klapper_dynamics
 from benchmarks.dynamics.models import MassChain, SettlingSpheres
 from benchmarks.measure import growth_exponent
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 Cost = dict[str, tuple[np.ndarray, np.ndarray]]
 

@@ -20,7 +20,7 @@ from benchmarks.dynamics.users_models import MODELS, flying_chain, lying_chain, 
 from klapper import __version__
 from klapper.mechanics import System
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 GENERAL_STEPS = 60
 REPEATS = 4

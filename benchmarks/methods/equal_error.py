@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.methods.models import row_of_stops
 from klapper.results import Run
 from klapper.schemes import EventDriven, Moreau, PiecewiseExact
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 UNTIL, SAMPLES = 5.0, 5
 STEPS = (4e-3, 1e-3, 2.5e-4, 6.25e-5, 1.5625e-5)

@@ -9,12 +9,12 @@ import numpy as np
 
 from benchmarks.methods import equal_error, models
 from klapper.analysis.shaken_incline import stationary_drift
-from klapper.compare import compare
+from klapper.comparison import compare
 from klapper.contact_states import IMPACT
 from klapper.mechanics.compliance import CompliantNormal
 from klapper.mechanics.smooth_friction import ArctanFriction, SaturatedFriction
 from klapper.schemes import EventDriven, Moreau, Ordinary, PiecewiseExact, Regularised
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def accumulation(figure: Any, *, quick: bool) -> str:

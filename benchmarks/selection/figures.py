@@ -151,7 +151,7 @@ def cost(figure: Figure) -> str:
 
 def overhead(figure: Figure) -> str:
     """What the audit by contact state costs beside the run itself."""
-    import klapper.simulate as loop
+    import klapper.simulation as loop
     from klapper.gallery.catalogue import find
 
     spent, total = [0.0], [0.0]

@@ -29,7 +29,7 @@ from klapper.mechanics import CompliantNormal, LinearSystem
 from klapper.results import Run
 from klapper.schemes import EventDriven, PiecewiseExact, Regularised
 from klapper.schemes.base import Scheme
-from klapper.simulate import SimulationFailed, simulate
+from klapper.simulation import SimulationFailed, simulate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

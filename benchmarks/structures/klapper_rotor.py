@@ -15,7 +15,7 @@ from benchmarks.structures.clattering_rotor import STEPS_PER_TURN, ClatteringRot
 from benchmarks.structures.side import serve, stepping_seconds
 from klapper.mechanics import Constant, Contact, Harmonic, LinearSystem
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 PENETRATION = 1e-3  # m that a start out of time stepping may have
 

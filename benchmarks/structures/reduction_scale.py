@@ -24,7 +24,7 @@ from benchmarks.tables import Table, duration, verdict
 from klapper.mechanics import LinearSystem
 from klapper.reduction import Reduced, attachment, modal, quasi_static
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 STEP = 2e-5  # s
 WARM_UP = 20  # steps

@@ -17,7 +17,7 @@ from benchmarks.sides import Answer, Side
 from klapper import __version__
 from klapper.mechanics import LinearSystem
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def ask(module: str, *, timeout: float = 3600.0, **request: Any) -> Answer:

@@ -26,7 +26,7 @@ from benchmarks.tables import Table, duration
 from klapper.mechanics import LinearSystem
 from klapper.reduction import modal, quasi_static
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

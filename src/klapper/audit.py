@@ -5,7 +5,7 @@
 must hold for every sample, or the run has failed. Told besides: how deep contacts penetrate, −(g + C λ) with their
 compliance C, and in words if it is more than 1 % of the motion along the gap; where they gave energy,
 whether momenta were kept, and whether forces are determined: at the end, where most contacts were loaded, and by
-contact state. :func:`klapper.simulate.simulate` writes it into ``run.about["audit"]``.
+contact state. :func:`klapper.simulate` writes it into ``run.about["audit"]``.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     print(conservation(run, system))
 
-Every run of a system that knows its momenta is judged by :func:`klapper.simulate.simulate`: see ``run.conservation``
+Every run of a system that knows its momenta is judged by :func:`klapper.simulate`: see ``run.conservation``
 and the audit. Called with the system it gives histories as well, for plots.
 """
 
@@ -35,7 +35,7 @@ def conservation(run: Run, system: System, *, tolerance: float | None = None) ->
     >>> from klapper.conservation import conservation
     >>> from klapper.continuum import Continuum, SaintVenantKirchhoff, Solid, block
     >>> from klapper.schemes import EnergyMomentum
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> cell = Solid("cell", block((1.0, 1.0), (1, 1)), SaintVenantKirchhoff(100.0, 0.1), density=2.0)
     >>> flying = Continuum([cell], velocity={"cell": (3.0, 4.0)})
     >>> momentum = conservation(simulate(flying, 1.0, EnergyMomentum(0.5)), flying)["momentum"]

@@ -118,8 +118,7 @@ class ProgressBar:
             self._bar = _Lines(self._until - self._start)
             return
         from rich.console import Console
-        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as RichProgress
+        from rich.progress import BarColumn, Progress as RichProgress, TextColumn, TimeRemainingColumn
 
         self._bar = RichProgress(
             TextColumn("{task.fields[now]}"),

@@ -11,7 +11,7 @@ from klapper.analysis.poincare_section import PoincareSection, Stroboscope, orde
 from klapper.analysis.sampled_motion import Advance, Trajectory, extrema
 from klapper.mechanics import Contact, Harmonic, InvalidModel, LinearSystem, State
 from klapper.schemes import Moreau, PiecewiseExact
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def circle(step: float, *, acceleration: bool = True, until: float = 20.0) -> Trajectory:

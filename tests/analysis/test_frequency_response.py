@@ -20,7 +20,7 @@ from klapper.mechanics import (
     LinearSystem,
 )
 from klapper.schemes import EventDriven, Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 G = 9.81
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 import scipy.linalg
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from klapper.analysis.linear_stability import Stability, critical_value, stability
 from klapper.mechanics import InvalidModel

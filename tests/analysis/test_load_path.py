@@ -29,7 +29,7 @@ from klapper.continuum import (
 from klapper.continuum.elements import ELEMENTS, SOLIDS
 from klapper.mechanics import Constraint, FunctionSystem, InvalidModel, LinearSystem, Ramp
 from klapper.schemes import NewtonIteration, QuasiStatic
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def crooked(element: str) -> Solid:

@@ -4,8 +4,7 @@ from math import asin, cos, pi, sin, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, example, given, settings, strategies as st
 from scipy.integrate import quad
 
 from klapper.analysis.shaken_boundaries import type_boundaries

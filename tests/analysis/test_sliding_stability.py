@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from klapper.analysis.linear_stability import critical_value
 from klapper.analysis.sliding_stability import SlidingStability, sliding_stability

@@ -6,7 +6,7 @@ import pytest
 from klapper.analysis import slip_onset
 from klapper.mechanics import Contact, InvalidModel, LinearSystem, Ramp
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def pushed(until: float):

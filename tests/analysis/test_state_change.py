@@ -9,7 +9,7 @@ from klapper.analysis.contact_state import ContactState
 from klapper.mechanics import Constraint, Contact, FrictionElement, InvalidModel, LinearSystem
 from klapper.mechanics.impact import Poisson, Sequential
 from klapper.schemes import EventDriven
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def carts(restitution: float = 0.0) -> LinearSystem:

@@ -19,7 +19,7 @@ from benchmarks.structures import (
 from benchmarks.structures.clattering_rotor import STEPS_PER_TURN, ClatteringRotor, shipped
 
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 SICONOS = "/usr/bin/python3"
 

@@ -7,7 +7,7 @@ from klapper.bodies import CoupledSliders, Coupling, FootedBlock, Halves, rigid_
 from klapper.mechanics import InvalidModel, Ramp
 from klapper.mechanics.system import difference_tangents
 from klapper.schemes import EventDriven, Moreau, NestedProx
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 BLOCK = FootedBlock(0.2, 0.1, 16.0, friction=(0.1, 0.1))
 LOW = Coupling(1e6, 1e6, 1.0, 1.0)

@@ -7,7 +7,7 @@ from scipy.special import ellipk
 from klapper.bodies import Planar, Spatial, inertia, turned
 from klapper.mechanics import Ramp
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 from .test_rigid_form import mixed
 

@@ -8,8 +8,7 @@ so that every decision, degenerate or not, has one right answer. The same proble
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from klapper.complementarity import (
     FrictionalContact,

@@ -18,7 +18,7 @@ from klapper.continuum import (
 )
 from klapper.mechanics import InvalidModel
 from klapper.schemes import EnergyMomentum
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 NET = np.array([[0.0, 0, 0], [1, 0, 0.2], [1, 1, 0], [0, 1, 0.3], [0.4, 0.5, 1.0]])
 BARS = [[0, 4], [1, 4], [2, 4], [3, 4], [0, 1], [2, 3]]

@@ -21,7 +21,7 @@ from klapper.continuum import (
 )
 from klapper.mechanics import Harmonic, InvalidModel, Ramp
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 RING = Solid("ring", annulus(0.8, 1.0, (1, 12)), NeoHooke(1e4, 0.3), density=1000.0)
 CUBE = Solid("cube", block((1.0, 1.0, 1.0), (2, 2, 2), element="hex8"), NeoHooke(1e4, 0.3), density=1000.0)

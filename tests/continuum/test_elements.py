@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from klapper.continuum.elements import ELEMENTS, element_named
-from klapper.continuum.elements import SOLIDS as NAMES
+from klapper.continuum.elements import ELEMENTS, SOLIDS as NAMES, element_named
 from klapper.mechanics import InvalidModel
 
 SOLIDS = [ELEMENTS[name] for name in NAMES]

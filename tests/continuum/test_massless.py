@@ -6,7 +6,7 @@ import pytest
 from klapper.continuum import Continuum, SaintVenantKirchhoff, Solid, Wall, annulus, block
 from klapper.mechanics import InvalidModel
 from klapper.schemes import EnergyMomentum, HardContact
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 LAW = SaintVenantKirchhoff(1e4, 0.0)
 

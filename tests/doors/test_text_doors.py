@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from klapper.cli.errors import _told
 from klapper.doors import Unreadable
 from klapper.doors.files import content_of, opened, target_of
-from klapper.doors.json import DEEPEST as DEEPEST_JSON
-from klapper.doors.json import parse_json
+from klapper.doors.json import DEEPEST as DEEPEST_JSON, parse_json
 from klapper.doors.text import Printed, printable
 from klapper.doors.toml import DEEPEST, MOST_TABLES, parse_toml, read_toml
 from klapper.report.record import DamagedRecord, read

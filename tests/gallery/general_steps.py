@@ -50,7 +50,7 @@ def require_listed(example: str, reasons: Iterable[str]) -> None:
 
 def reasons_noted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A list that receives, from now on, why steps of runs under Moreau were not compiled."""
-    loop, reasons = importlib.import_module("klapper.simulate"), list[str]()
+    loop, reasons = importlib.import_module("klapper.simulation"), list[str]()
     whole = loop._simulated
 
     def noted(system: System, until: float, scheme: Scheme, *given: Any, **options: Any) -> Run:

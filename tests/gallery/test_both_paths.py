@@ -95,7 +95,7 @@ def begun(example: Example, monkeypatch: pytest.MonkeyPatch) -> list[Begun]:
     Examples may end in any error then, since they expect their whole motion.
     """
     found: list[Begun] = []
-    loop = importlib.import_module("klapper.simulate")
+    loop = importlib.import_module("klapper.simulation")
     whole = loop._simulated
 
     def cut_short(system: System, until: float, scheme: Scheme, *given: Any, **options: Any) -> Run:

@@ -21,7 +21,7 @@ from klapper.mechanics import Contact, LinearSystem
 from klapper.mechanics.impact import Poisson
 from klapper.report.figures import draw
 from klapper.results import Run
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 OTHER_PARAMETERS: list[tuple[str, dict[str, Any]]] = [
     ("bouncing-ball", {"restitution": 0.0}),

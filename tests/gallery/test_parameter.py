@@ -4,8 +4,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from klapper.gallery.parameter import Argument, Parameter, ParameterError, arguments, complete
 

@@ -18,7 +18,7 @@ from klapper.gallery.parameter import ParameterError
 from klapper.gallery.tumbling_box import _possible_gain, _throw
 from klapper.report.figures import draw
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 OTHER_PARAMETERS: list[tuple[str, dict[str, Any]]] = [
     ("tumbling-box", {"restitution": 0.0, "step": 5e-4}),

@@ -26,9 +26,8 @@ from klapper.gallery.validity_limit import ELEMENTS
 from klapper.mechanics import FrictionElement, Harmonic, LinearSystem, State
 from klapper.mechanics.compliance import CompliantNormal
 from klapper.schemes.regularised import Regularised
-from klapper.simulate import simulate
-from klapper.structures import Beam, Material
-from klapper.structures import Section as CrossSection
+from klapper.simulation import simulate
+from klapper.structures import Beam, Material, Section as CrossSection
 from klapper.structures.delaminated_beam import DelaminatedBeam
 
 MEET = 1e-8

@@ -294,7 +294,7 @@ def test_steps_of_the_forced_delamination_are_short_enough() -> None:
 def test_located_impacts_give_the_forced_delamination_the_same_gap() -> None:
     """From the settled motion on, event by event: the same largest gap, and back after one period."""
     from klapper.schemes.piecewise_exact import PiecewiseExact
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     shaken = Shaken(SHAKEN_BEAM, 11, 7, 0.5, 0.0, 10.0, 22.8, 3600, 400)
     record = shaken.record

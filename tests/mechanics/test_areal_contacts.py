@@ -12,7 +12,7 @@ from klapper.mechanics import (
     areal_contacts,
 )
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 LENGTH, MASS, GRAVITY, MU = 0.8, 2.0, 9.81, 0.3
 

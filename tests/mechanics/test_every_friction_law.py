@@ -17,7 +17,7 @@ from klapper.mechanics import (
 )
 from klapper.mechanics.options import example_of, options_of
 from klapper.schemes import EventDriven, Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 G = 9.81
 LAWS = {kind: example_of(law) for kind, law in FRICTION_LAWS.items()} | {

@@ -9,7 +9,7 @@ from klapper.mechanics.acceleration import AccelerationProblem
 from klapper.mechanics.force_audit import forces_by_state, summary
 from klapper.mechanics.force_sets import closed_forces, mode_forces
 from klapper.schemes import EventDriven, Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 WEIGHT = 16.0 * 9.81
 

@@ -6,7 +6,7 @@ import pytest
 from klapper.mechanics import Constraint, FunctionSystem, InvalidModel, Invariants
 from klapper.schemes import EnergyMomentum
 from klapper.schemes.constraint_between import ConstraintStep
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 START = np.array([0.0, 0.0, 0.6, 0.5, 1.5, 0.0])
 VELOCITY = np.array([0.3, -1.0, 0.8, 1.5, 0.2, -2.0])

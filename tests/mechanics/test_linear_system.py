@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sparse
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from klapper.mechanics import (
     Constraint,

@@ -9,7 +9,7 @@ from bars import bar
 from klapper.mechanics import Constraint, Contact, FrictionElement, Harmonic, LinearSystem
 from klapper.reduction import attachment, craig_bampton, massless_boundary, modal, quasi_static
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 ALL = {
     "modal": lambda system, k: modal(system, k),

@@ -5,7 +5,7 @@ import pytest
 
 from klapper.reduction import modal, quasi_static
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 from klapper.structures import Beam, LineContact, Material, Section
 
 STEEL = Material(young=210e9, density=7500.0, shear=81e9)

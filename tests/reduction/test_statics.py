@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 from bars import bar
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from klapper.complementarity import LinearComplementarity, solve
 from klapper.mechanics import Constraint, Contact, FrictionElement, Harmonic, LinearSystem

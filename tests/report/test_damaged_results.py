@@ -22,7 +22,7 @@ from klapper.mechanics import Contact, LinearSystem
 from klapper.results import ResultsError, Run
 from klapper.results.container import write_container
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 from report.damage import damaged_array, damaged_bytes, damaged_content
 from results.motions import bouncing_ball, braked_block, logged_by_number
 from results.test_store import store_parts

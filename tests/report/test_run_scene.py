@@ -11,7 +11,7 @@ from klapper.mechanics import Contact, FunctionSystem, LinearSystem
 from klapper.report import Scene, Shape, rectangle, scene_of
 from klapper.results import ResultsError, Run, read
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 from results.motions import bouncing_ball
 from view.models import bent_beam, pictured, planar, stretched_cube, turned_block, turned_box
 

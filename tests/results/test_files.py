@@ -10,8 +10,7 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from klapper.results import Layout, Loaded, ResultsError, Run, Samples, read
 from klapper.results.files import read_part, write_part

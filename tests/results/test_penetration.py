@@ -7,7 +7,7 @@ from klapper.mechanics import Contact, FrictionElement, LinearSystem
 from klapper.mechanics.compliance import CompliantNormal
 from klapper.results.penetration import penetration_statistics
 from klapper.schemes.regularised import Regularised
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def test_a_mass_that_oscillates_on_its_contact_penetrates_by_twice_its_weight_over_stiffness():

@@ -6,8 +6,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 

@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from klapper.contact_states import IMPACT, OPEN, SLIP, STICK
 from klapper.results import Layout, ResultsError, Run

@@ -16,7 +16,7 @@ from klapper.cli import app
 from klapper.mechanics import Contact, LinearSystem
 from klapper.results import PartStore, Run
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 from .motions import GRAVITY, bouncing_ball, braked_block, driven_oscillator, logged_by_number, run_of_states
 

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from klapper.results import PartStore, ResultsError, Run, Samples, read
-from klapper.results import lock as locks
+from klapper.results import PartStore, ResultsError, Run, Samples, lock as locks, read
 
 from .motions import bouncing_ball, logged_by_number, run_of_states
 from .test_samples import same

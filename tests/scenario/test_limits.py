@@ -11,7 +11,7 @@ from klapper.cli import app
 from klapper.mechanics import InvalidModel, LinearSystem
 from klapper.scenario import ScenarioError, parse_scenario, read_scenario
 from klapper.schemes import EventDriven, Moreau
-from klapper.simulate import long_runs_allowed, simulate, too_long
+from klapper.simulation import long_runs_allowed, simulate, too_long
 from klapper.studies import StudyError
 from klapper.studies.file import read_study
 

@@ -10,7 +10,7 @@ from klapper import bodies, continuum, structures
 from klapper.mechanics import Constant, Contact, FrictionElement, Harmonic, LinearSystem
 from klapper.scenario import KINDS, ScenarioError, read_scenario, starter
 from klapper.schemes import EnergyMomentum, Moreau, PiecewiseExact
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def planar_bodies() -> tuple[Any, Any, float]:

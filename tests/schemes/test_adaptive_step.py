@@ -18,7 +18,7 @@ from klapper.schemes import (
     StepFailed,
 )
 from klapper.schemes.adaptive_step import adaptive_step
-from klapper.simulate import SimulationFailed, simulate
+from klapper.simulation import SimulationFailed, simulate
 
 G = 9.81
 

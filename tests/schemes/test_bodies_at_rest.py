@@ -5,7 +5,7 @@ import pytest
 
 from klapper.continuum import Continuum, NeoHooke, Solid, Support, block
 from klapper.schemes import EnergyMomentum, GeneralisedAlpha, Newmark, QuasiStatic
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 @pytest.mark.parametrize("held", [False, True])

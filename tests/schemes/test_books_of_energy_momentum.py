@@ -5,7 +5,7 @@ import pytest
 
 from klapper.mechanics import Contact, FunctionSystem, LinearSystem
 from klapper.schemes import EnergyMomentum, HardContact
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def test_the_work_of_a_load_that_depends_on_the_place_is_that_of_its_middle():

@@ -7,7 +7,7 @@ from pendulum import G, rod, swung
 from klapper.continuum import Continuum, NeoHooke, Solid, Support, block, rigid_velocity
 from klapper.mechanics import Constraint, Contact, FunctionSystem, InvalidModel, LinearSystem
 from klapper.schemes import CentralDifference, PenaltyContact, stable_step
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def test_its_steps_satisfy_the_recurrence_of_central_differences() -> None:

@@ -8,7 +8,7 @@ from klapper.mechanics import Contact, ExponentialFriction, LinearSystem
 from klapper.mechanics.compliance import CompliantNormal
 from klapper.mechanics.smooth_friction import StickElement
 from klapper.schemes import Regularised
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 WEIGHT, SPRING = 10.0, 1e3  # N, N/m
 

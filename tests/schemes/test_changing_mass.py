@@ -17,7 +17,7 @@ from klapper.schemes import (
     Ordinary,
     Regularised,
 )
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 END, DAMPING = 0.4, 0.3  # s, N s/m
 ACCURATE = [EventDriven(), Ordinary(), Regularised(CompliantNormal(1e4))]

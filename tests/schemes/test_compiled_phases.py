@@ -10,7 +10,7 @@ from klapper.schemes import EventDriven, PiecewiseExact
 from klapper.schemes.few_contacts import solve_few
 from klapper.schemes.phase_equations import PhaseEquations
 from klapper.schemes.work import Work
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 G = 9.81
 

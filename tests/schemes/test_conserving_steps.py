@@ -12,7 +12,7 @@ from klapper.mechanics import Constraint, FunctionSystem
 from klapper.schemes import EnergyMomentum, GeneralisedAlpha, Newmark, NewtonIteration, Penalty, stable_step
 from klapper.schemes.constraint_between import ConstraintStep
 from klapper.schemes.newton import Residual
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 G = 9.81
 EM, MIDPOINT = EnergyMomentum, lambda h: EnergyMomentum(h, forces="midpoint")

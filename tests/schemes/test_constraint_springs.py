@@ -5,7 +5,7 @@ from pendulum import G, rod
 from scipy.optimize import fsolve
 
 from klapper.schemes import EnergyMomentum, Penalty
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def test_a_penalty_with_midpoint_forces_is_the_implicit_midpoint_rule():

@@ -28,7 +28,7 @@ from klapper.schemes.contact_rounds import ContactRounds
 from klapper.schemes.contact_trial import Trial
 from klapper.schemes.held_contacts import FORWARD, GapTargets, HeldContacts
 from klapper.schemes.newton import NewtonIteration
-from klapper.simulate import SimulationFailed, simulate
+from klapper.simulation import SimulationFailed, simulate
 
 
 def rings(kind, *, friction=0.0, offset=0.4, element="quad4", **options) -> Continuum:

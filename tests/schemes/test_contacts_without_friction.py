@@ -9,7 +9,7 @@ from klapper.mechanics import Contact, LinearSystem
 from klapper.mechanics.compliance import CompliantNormal
 from klapper.mechanics.smooth_friction import StickElement
 from klapper.schemes import EventDriven, Moreau, NestedProx, Ordinary, Regularised
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 SOFT = CompliantNormal(1e4, 100.0)
 SCHEMES = [

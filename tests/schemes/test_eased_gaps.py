@@ -9,7 +9,7 @@ from klapper.schemes import EnergyMomentum, HardContact
 from klapper.schemes.base import StepFailed
 from klapper.schemes.contact_rounds import ContactRounds
 from klapper.schemes.newton import NotConverged
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 FREE = 0.3  # m, overlap of the mass that nothing holds: it is 0.2 m away and moves by 0.5 m in the step
 

@@ -25,7 +25,7 @@ from klapper.schemes import (
     NewtonIteration,
     Penalty,
 )
-from klapper.simulate import SimulationFailed, simulate
+from klapper.simulation import SimulationFailed, simulate
 
 GRAVITY, SPRING = 9.81, 5000.0
 

@@ -7,7 +7,7 @@ import pytest
 
 from klapper.mechanics import LinearSystem
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def starting_at(time: float) -> LinearSystem:

@@ -24,7 +24,7 @@ from klapper.mechanics.impact import Sequential
 from klapper.results import Run
 from klapper.schemes import Moreau, StepFailed
 from klapper.schemes.event_driven import EventDriven
-from klapper.simulate import SimulationFailed, simulate
+from klapper.simulation import SimulationFailed, simulate
 
 G = 9.81
 

@@ -7,7 +7,7 @@ from klapper.bodies import Planar, Spatial, inertia
 from klapper.mechanics import Contact, LinearSystem, Ramp
 from klapper.schemes import Moreau
 from klapper.schemes.event_driven import EventDriven
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 G = 9.81
 

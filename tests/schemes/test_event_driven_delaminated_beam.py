@@ -6,7 +6,7 @@ from delaminated_beam import forced_beam
 
 from klapper.schemes import Moreau
 from klapper.schemes.event_driven import EventDriven
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 POINTS = 9
 PERIOD = 1.0 / 22.8

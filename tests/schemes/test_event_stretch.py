@@ -15,7 +15,7 @@ from klapper.schemes.event_stretch import EventStretch
 from klapper.schemes.phase_modes import PhaseMemory
 from klapper.schemes.phase_step import PhaseStep
 from klapper.schemes.work import Work
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 G = 9.81
 

@@ -6,7 +6,7 @@ import pytest
 from klapper.bodies import Planar, inertia
 from klapper.mechanics import Constant, Contact, FrictionElement, Harmonic, LinearSystem, Ramp
 from klapper.schemes import EventDriven, Moreau, Ordinary, PiecewiseExact
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 BOTH = pytest.mark.parametrize("scheme", [EventDriven(), PiecewiseExact()], ids=lambda scheme: scheme.name)
 

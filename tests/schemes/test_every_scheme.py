@@ -21,7 +21,7 @@ from klapper.mechanics import (
     LinearSystem,
 )
 from klapper.schemes import SCHEMES, PenaltyContact
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 STEP = 1e-2
 WITHOUT_INERTIA = ("quasi-static",)

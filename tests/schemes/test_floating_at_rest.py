@@ -13,7 +13,7 @@ from klapper.continuum import (
     block,
 )
 from klapper.schemes import QuasiStatic
-from klapper.simulate import SimulationFailed, simulate
+from klapper.simulation import SimulationFailed, simulate
 
 GAP, PRESSURE = 1e-3, 10.0  # m, N/m²
 

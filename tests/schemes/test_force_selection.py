@@ -17,7 +17,7 @@ from klapper.complementarity.selection import (
 )
 from klapper.mechanics import Contact, InvalidModel, LinearSystem, Ramp
 from klapper.schemes import EventDriven, Moreau, PiecewiseExact
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 WEIGHT = 16.0 * 9.81
 EXACT_RULES = (

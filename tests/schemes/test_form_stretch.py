@@ -17,7 +17,7 @@ from klapper.schemes import Moreau
 from klapper.schemes.base import StepFailed
 from klapper.schemes.form_stretch import FormStretch
 from klapper.schemes.work import Work
-from klapper.simulate import SimulationFailed, simulate
+from klapper.simulation import SimulationFailed, simulate
 
 STEP = 2e-3
 

@@ -13,7 +13,7 @@ from tests.schemes.test_every_scheme import every_scheme, made, oscillator
 from klapper.bodies import FootedBlock, rigid_block
 from klapper.continuum import Continuum, NeoHooke, Solid, block
 from klapper.schemes import Moreau, NestedProx, Work
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def world() -> Continuum:

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
-from klapper.contact_states import OPEN, SLIP, STICK
-from klapper.contact_states import STICK as STICKS
+from klapper.contact_states import OPEN, SLIP, STICK, STICK as STICKS
 from klapper.continuum import Continuum, Mortar, NodeToSegment, SaintVenantKirchhoff, Solid, Support, annulus
 from klapper.gallery.patch_test import Patch
 from klapper.mechanics import Contact, LinearSystem
@@ -16,7 +15,7 @@ from klapper.schemes.base import StepFailed
 from klapper.schemes.contact_rounds import ContactRounds
 from klapper.schemes.held_contacts import BACKWARD, FORWARD
 from klapper.schemes.joined_contacts import Groups, JoinedContacts
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 SLOPE, ASIDE = 0.1, 0.01
 

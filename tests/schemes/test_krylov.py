@@ -9,7 +9,7 @@ from klapper.schemes import EnergyMomentum, Newmark, krylov
 from klapper.schemes.krylov import Iterated, inverse
 from klapper.schemes.saddle_point import saddle_point
 from klapper.schemes.sparse_factor import SingularMatrix, factorised
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def body(cells: int, **given) -> Continuum:

@@ -7,7 +7,7 @@ from klapper.continuum import Continuum, SaintVenantKirchhoff, Solid, Wall, bloc
 from klapper.mechanics import Contact, InvalidModel, LinearSystem
 from klapper.mechanics.impact import Poisson
 from klapper.schemes import CentralDifference, Leapfrog, Moreau, stable_step
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def bar(cells: int, speed: float) -> Continuum:

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sparse
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from klapper.contact_states import IMPACT, OPEN, SLIP, STICK
 from klapper.mechanics import (
@@ -25,7 +24,7 @@ from klapper.schemes import Moreau
 from klapper.schemes.base import kinetic_energy
 from klapper.schemes.form_stretch import FormStretch
 from klapper.schemes.linear_stretch import LinearStretch, obstacle
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def random_system(seed: int, kind: str, *, walls: bool, band: str) -> LinearSystem:
@@ -252,7 +251,7 @@ def test_what_the_linear_loop_cannot_do_is_left_to_the_loop_of_all_forms(word: s
 
 def test_a_contact_problem_that_the_compiled_loop_does_not_solve_is_left_to_the_general_path() -> None:
     """Two walls that close on a mass from both sides: no answer in either path, told with the run so far."""
-    from klapper.simulate import SimulationFailed
+    from klapper.simulation import SimulationFailed
 
     system = LinearSystem(
         [1.0],

@@ -4,15 +4,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from klapper.contact_states import IMPACT, OPEN, SLIP
 from klapper.mechanics import Contact, FrictionElement, Harmonic, LinearSystem, Ramp
 from klapper.results import Run
 from klapper.schemes import Moreau
 from klapper.schemes.linear_stretch import LinearStretch, obstacle
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 H = 5e-3
 

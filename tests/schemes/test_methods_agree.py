@@ -6,10 +6,9 @@ error control, the other has matrix exponentials. Time stepping shares neither.
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from klapper.compare import compare
+from klapper.comparison import compare
 from klapper.mechanics import (
     Constant,
     Constraint,
@@ -23,7 +22,7 @@ from klapper.mechanics import (
 from klapper.results import Run
 from klapper.schemes import SCHEMES, EventDriven, Moreau, Ordinary, PiecewiseExact
 from klapper.schemes.phases import Phased
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 G = 9.81
 PHASED = [scheme() for scheme in SCHEMES.values() if issubclass(scheme, Phased)]

@@ -9,7 +9,7 @@ from klapper.mechanics import Contact, FrictionElement, Harmonic, LinearSystem
 from klapper.schemes import Moreau
 from klapper.schemes.linear_stretch import LinearStretch
 from klapper.schemes.modal_coordinates import decoupled
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def full_system(

@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 
 from klapper.mechanics import FunctionSystem, Harmonic, InvalidModel, LinearSystem
 from klapper.schemes import Moreau
-from klapper.simulate import SimulationFailed, simulate
+from klapper.simulation import SimulationFailed, simulate
 
 OMEGA = 2 * np.pi
 

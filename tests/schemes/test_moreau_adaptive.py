@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 
 from klapper.mechanics import Contact, FunctionSystem, LinearSystem
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 G = 9.81
 FALL = np.sqrt(2.0 / G)

@@ -15,7 +15,7 @@ from klapper.mechanics import (
     Ramp,
 )
 from klapper.schemes import Moreau
-from klapper.simulate import SimulationFailed, simulate
+from klapper.simulation import SimulationFailed, simulate
 
 G = 9.81
 

@@ -6,7 +6,7 @@ import pytest
 from klapper.contact_states import IMPACT, OPEN, SLIP
 from klapper.mechanics import Contact, FunctionSystem, Harmonic, LinearSystem, Ramp
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 G = 9.81
 FALL = np.sqrt(2.0 / G)  # time to fall 1 m

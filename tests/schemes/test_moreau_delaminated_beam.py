@@ -6,7 +6,7 @@ from delaminated_beam import Beam, forced_beam, frequencies, matrices
 
 from klapper.results import Run
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 TABLE = {
     (0.005, 0.1): (23.994, 95.052, 215.88, 370.06, 598.43, 803.20, 1165.4, 1391.1, 1899.6, 2163.4, 2646.2),

@@ -15,7 +15,7 @@ from klapper.mechanics import (
     Stribeck,
 )
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 G = 9.81
 

@@ -8,7 +8,7 @@ from klapper.mechanics import Constraint, Contact, FunctionSystem, LinearSystem,
 from klapper.mechanics.impact import IMPACT_LAWS, Newton, Poisson, Sequential
 from klapper.mechanics.options import example_of
 from klapper.schemes import EventDriven, Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def row(e_1: float, e_2: float | None = None, masses=(1.0, 1.0, 1.0)) -> LinearSystem:

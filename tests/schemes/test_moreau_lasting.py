@@ -8,7 +8,7 @@ from klapper.contact_states import OPEN
 from klapper.mechanics import CompliantNormal, Contact, FunctionSystem, Harmonic, InvalidModel, LinearSystem
 from klapper.report.verdict import verdict
 from klapper.schemes import EventDriven, Moreau, Regularised
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 G = 9.81
 QUICK, FULL = range(30), range(30, 120)

@@ -7,7 +7,7 @@ from klapper.complementarity import LinearComplementarity, solve
 from klapper.contact_states import SLIP, STICK
 from klapper.mechanics import Contact, FrictionElement, Harmonic, InvalidModel, LinearSystem
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 G = 9.81
 

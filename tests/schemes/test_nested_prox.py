@@ -22,7 +22,7 @@ from klapper.mechanics import (
 from klapper.schemes import FunctionalFriction, Moreau, NestedProx, PseudoInverseFriction, StepFailed
 from klapper.schemes.nested_iteration import Counter
 from klapper.schemes.nested_step import NestedStep
-from klapper.simulate import SimulationFailed, simulate
+from klapper.simulation import SimulationFailed, simulate
 
 BLOCK = FootedBlock(0.2, 0.1, 16.0, friction=(0.1, 0.1))
 LOW = Coupling(1e6, 1e6, 1.0, 1.0)

@@ -16,7 +16,7 @@ from klapper.contact_states import SLIP, STICK
 from klapper.mechanics import Ramp
 from klapper.results import Run
 from klapper.schemes import FunctionalFriction, NestedProx
-from klapper.simulate import SimulationFailed, simulate
+from klapper.simulation import SimulationFailed, simulate
 
 BLOCK = FootedBlock(0.2, 0.1, 16.0, friction=(0.1, 0.1))
 LOW = Coupling(1e6, 1e6, 1.0, 1.0)

@@ -8,7 +8,7 @@ from klapper.continuum import Continuum, Gravity, NeoHooke, Solid, Support, Wall
 from klapper.mechanics import Constraint, Contact, FunctionSystem, Harmonic, InvalidModel, LinearSystem
 from klapper.mechanics.ledger import ENTRIES
 from klapper.schemes import EnergyMomentum, GeneralisedAlpha, Moreau, Newmark, PenaltyContact
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 SCHEMES = {
     "newmark": Newmark,

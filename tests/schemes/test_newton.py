@@ -8,7 +8,7 @@ from klapper.mechanics import InvalidModel
 from klapper.schemes import EnergyMomentum, Newmark, NewtonIteration
 from klapper.schemes.newton import NotConverged, Residual
 from klapper.schemes.sparse_factor import SingularMatrix
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 class Arctan:

@@ -13,7 +13,7 @@ from klapper.mechanics import (
 )
 from klapper.schemes import SCHEMES, Moreau, Ordinary
 from klapper.schemes.phases import Phased
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 G = 9.81
 PHASED = [scheme() for scheme in SCHEMES.values() if issubclass(scheme, Phased)]

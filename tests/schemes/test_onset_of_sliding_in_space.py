@@ -5,7 +5,7 @@ import pytest
 
 from klapper.mechanics import Contact, LinearSystem
 from klapper.schemes import EventDriven
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 G, MU, GROWTH = 10.0, 0.3, 4.0  # m/s², 1, m/s³
 BEGIN, TAU = 0.5, 0.02  # s, onset and duration of sliding

@@ -10,7 +10,7 @@ from klapper.results import Run
 from klapper.schemes import Moreau
 from klapper.schemes.event_driven import EventDriven
 from klapper.schemes.ordinary import Ordinary
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 PRINTED = [27.194, 74.948, 146.89, 242.74, 362.45, 505.98, 673.25, 864.17]  # Hz
 TOUCH = 0.0985  # s: just after the right edge has been hit for the first time

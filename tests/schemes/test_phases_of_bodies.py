@@ -14,7 +14,7 @@ from klapper.mechanics import (
     Stribeck,
 )
 from klapper.schemes import EventDriven, Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 G = 9.81
 NUMERICAL = 6  # column of the energies

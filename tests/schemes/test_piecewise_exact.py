@@ -18,7 +18,7 @@ from klapper.mechanics.signals import Constant, FunctionOfTime, Harmonic, Ramp
 from klapper.schemes import Moreau
 from klapper.schemes.event_driven import EventDriven
 from klapper.schemes.piecewise_exact import PiecewiseExact
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 PERIOD = 2.0 * np.pi
 

@@ -82,7 +82,7 @@ def test_redundant_constraints_are_projected_once() -> None:
 
 def test_penetration_of_a_bouncing_ball_is_removed() -> None:
     from klapper.schemes import Moreau
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     system = LinearSystem(
         [1.0], force=[-9.81], position=[0.2], contacts=[Contact("floor", normal=[1.0], restitution=0.4)]

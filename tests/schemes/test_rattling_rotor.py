@@ -5,7 +5,7 @@ import pytest
 
 from klapper.mechanics import CompliantNormal
 from klapper.schemes import EventDriven, Moreau, Regularised
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 from klapper.structures.delaminated_beam import DelaminatedBeam
 
 SPEED = 5.2  # Hz, where gravity makes it rattle

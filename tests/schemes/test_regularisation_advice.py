@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from klapper.mechanics import Contact, InvalidModel, LinearSystem
 from klapper.mechanics.compliance import restitution
 from klapper.results.penetration import penetration_statistics
 from klapper.schemes.regularisation_advice import damping_ratio, propose_regularisation
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 GRAVITY = 9.81
 

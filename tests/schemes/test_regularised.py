@@ -26,7 +26,7 @@ from klapper.schemes.contact_modes import STICKING
 from klapper.schemes.regularised import Regularised
 from klapper.schemes.regularised_step import RegularisedMemory
 from klapper.schemes.work import Work
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 GRAVITY = 9.81
 

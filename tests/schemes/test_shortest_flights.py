@@ -5,7 +5,7 @@ import pytest
 
 from klapper.mechanics import Contact, LinearSystem
 from klapper.schemes import EventDriven, PiecewiseExact
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 @pytest.mark.parametrize("scheme", [EventDriven(), PiecewiseExact()], ids=lambda scheme: scheme.name)

@@ -7,7 +7,7 @@ from klapper.mechanics import Contact, Harmonic, LinearSystem
 from klapper.mechanics.compliance import CompliantNormal
 from klapper.mechanics.smooth_friction import StickElement
 from klapper.schemes import Regularised
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 BELT, TURN, WEIGHT, MU = 1.0, 2.0, 10.0, 0.3  # m/s, rad/s, N
 

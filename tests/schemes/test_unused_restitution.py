@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import klapper.simulate
+import klapper.simulation
 from klapper.analysis import follow_harmonic, harmonic_response
 from klapper.mechanics import CompliantNormal, Contact, Harmonic, InvalidModel, LinearSystem
 from klapper.schemes import (
@@ -16,7 +16,7 @@ from klapper.schemes import (
     PenaltyContact,
     Regularised,
 )
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def mass(restitution: float, **more: Any) -> LinearSystem:
@@ -46,7 +46,7 @@ def test_steps_that_use_no_restitution_refuse_it(scheme: Any) -> None:
 def test_compliant_contacts_say_that_they_use_none(listed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where contacts are so many that they are kept by number."""
     if not listed:
-        monkeypatch.setattr(klapper.simulate, "MOST_LISTED_CONTACTS", 0)
+        monkeypatch.setattr(klapper.simulation, "MOST_LISTED_CONTACTS", 0)
     run = simulate(mass(0.5, velocity=[1.0]), 0.1, Regularised(CompliantNormal(1e4)))
     assert "0.5 at 'stop', is not used" in run.about["audit"]["restitution"]
 

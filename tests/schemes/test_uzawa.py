@@ -7,7 +7,7 @@ from uzawa import largest_relaxation, uzawa
 from klapper.mechanics import Constraint, LinearSystem
 from klapper.schemes import AugmentedLagrange, EnergyMomentum
 from klapper.schemes.saddle_point import saddle_point
-from klapper.simulate import SimulationFailed, simulate
+from klapper.simulation import SimulationFailed, simulate
 
 RANDOM = np.random.default_rng(3)
 FACTOR = RANDOM.standard_normal((8, 8))

@@ -7,7 +7,7 @@ from klapper.analysis import follow_load, static_state
 from klapper.complementarity import ActiveSet, Lemke
 from klapper.mechanics import Contact, FrictionElement, InvalidModel, LinearSystem
 from klapper.schemes import EnergyMomentum, EventDriven, Moreau, Newmark, PiecewiseExact, QuasiStatic
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def ball() -> LinearSystem:

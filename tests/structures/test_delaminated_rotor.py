@@ -5,7 +5,7 @@ import pytest
 
 from klapper.mechanics import Contact, FrictionElement, Harmonic, InvalidModel
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 from klapper.structures.delaminated_beam import DelaminatedBeam, DelaminatedModel
 
 DRAG = (1.0, 2.0, 3.0, 4.0)  # unlike, so that no weight can be mistaken for another

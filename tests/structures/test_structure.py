@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sparse
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from klapper.mechanics import Constant, Contact, Harmonic, InvalidModel
 from klapper.structures import Structure

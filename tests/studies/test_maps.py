@@ -139,7 +139,7 @@ def test_marching_in_time_touches_where_the_map_says(speed: float) -> None:
     """From the steady motion of the open joint where there is one, else from its opening at rest."""
     from klapper.analysis.rotor import centrifugal_deflection, gravity_response
     from klapper.schemes.moreau import Moreau
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
     from klapper.studies.maps.rotor import model
 
     clatters = clatter(speed, 0.9, 1.2)["regime"] == "clatters"

@@ -12,7 +12,7 @@ import pytest
 from klapper.mechanics import Contact, FunctionSystem, InvalidModel, LinearSystem, Part, Picture
 from klapper.reduction import Reduced, attachment, craig_bampton, massless_boundary, modal, quasi_static
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 from klapper.view import read_picture, with_picture
 from klapper.view.moving import Moving, moving
 from view.models import beam, row, run_through
@@ -157,7 +157,7 @@ def test_pictures_stored_in_the_first_format_still_open() -> None:
 def test_the_loop_knows_nothing_of_views() -> None:
     code = (
         "import sys; from klapper.mechanics import LinearSystem; from klapper.schemes import Moreau; "
-        "from klapper.simulate import simulate; run = simulate(LinearSystem([1.0]), until=0.1, scheme=Moreau(0.1)); "
+        "from klapper.simulation import simulate; run = simulate(LinearSystem([1.0]), until=0.1, scheme=Moreau(0.1)); "
         "assert 'picture' in run.about; print([name for name in sys.modules if name.startswith('klapper.view')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -100,7 +100,7 @@ def _study(case: Path, chance: random.Random) -> None:
 def _scenario(case: Path, chance: random.Random) -> None:
     from klapper.cli.scenario import example_in
     from klapper.scenario import read_scenario
-    from klapper.simulate import too_long
+    from klapper.simulation import too_long
 
     scenario = read_scenario(case / "my.toml")
     if scenario.kind == "example":

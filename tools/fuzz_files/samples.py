@@ -30,7 +30,7 @@ def _runs(folder: Path) -> None:
     from klapper.mechanics import Contact, LinearSystem
     from klapper.results import Layout, Loaded, PartStore, Run, Samples
     from klapper.schemes import EventDriven
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     floor = Contact("floor", normal=[0.0, 1.0], tangents=[[1.0, 0.0]], friction=0.3, restitution=0.5)
     ball = LinearSystem(
@@ -120,8 +120,7 @@ def _stores(stores: Path, studies: Path) -> None:
 
 
 def _scenarios(folder: Path) -> None:
-    from klapper.scenario import KINDS as SCENARIOS
-    from klapper.scenario import starter
+    from klapper.scenario import KINDS as SCENARIOS, starter
 
     for kind in SCENARIOS:
         (folder / kind).mkdir()

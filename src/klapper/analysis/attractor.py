@@ -169,7 +169,7 @@ def advancing(system: System, scheme: Scheme) -> Advance:
     >>> advance(State(0.0, np.zeros(1), np.array([2.0])), 3.0).position[-1].round(9)  # 2 m/s for 3 s
     array([6.])
     """
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     require_system(system)
     require_scheme(scheme)

@@ -55,7 +55,7 @@ def iteration_history(run: Run) -> IterationHistory:
     >>> from klapper.bodies import FootedBlock, rigid_block
     >>> from klapper.mechanics import Constant
     >>> from klapper.schemes import NestedProx
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> block = rigid_block(FootedBlock(0.2, 0.1, 16.0, friction=(0.5, 0.5)), load=Constant([10.0, 0.0, 0.0]))
     >>> history = iteration_history(simulate(block, 0.003, NestedProx(1e-3, compiled=False)))
     >>> history.time.round(9), bool((history.rounds > 0).all())

@@ -26,7 +26,7 @@ from klapper.results.drawing import colours, figure_of, is_figure
 from klapper.results.errors import ResultsError, place
 from klapper.results.tables import aligned, number
 from klapper.schemes.base import Scheme
-from klapper.simulate import SimulationFailed, simulate
+from klapper.simulation import SimulationFailed, simulate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -207,7 +207,7 @@ def mode_convergence(
     ``rows``      rows r (n,) of the full system by the names that the displacements r · q shall have
     ``contacts``  names of contacts whose gaps are compared; None: all if no rows are given, else none
     ``samples``   number of common times at which runs are compared
-    ``progress``  see :func:`klapper.simulate.simulate`
+    ``progress``  see :func:`klapper.simulate`
 
     Two masses between walls, let go in the shape of the second mode: the first mode alone stands still, 0.1 m off.
 

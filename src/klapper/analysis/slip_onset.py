@@ -38,7 +38,7 @@ class SlipOnset:
     >>> from klapper.analysis import slip_onset
     >>> from klapper.mechanics import Contact, LinearSystem, Ramp
     >>> from klapper.schemes import Moreau
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> table = Contact("table", normal=[0.0, 1.0], tangents=[1.0, 0.0], friction=0.5)
     >>> pulled = LinearSystem([1.0, 1.0], force=Ramp([0.0, -10.0], [1.0, 0.0]), contacts=[table])
     >>> run = simulate(pulled, 7.0, Moreau(0.5, compiled=False))
@@ -73,7 +73,7 @@ def slip_onset(
     >>> from klapper.analysis import slip_onset
     >>> from klapper.mechanics import Contact, LinearSystem, Ramp
     >>> from klapper.schemes import Moreau
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> table = Contact("table", normal=[0.0, 1.0], tangents=[1.0, 0.0], friction=0.5)
     >>> pulled = LinearSystem([1.0, 1.0], force=Ramp([0.0, -10.0], [1.0, 0.0]), contacts=[table])
     >>> run = simulate(pulled, 7.0, Moreau(0.5, compiled=False))

@@ -43,7 +43,7 @@ def compile_(
 def _masses() -> None:
     from klapper.mechanics import Contact, LinearSystem
     from klapper.schemes import EventDriven, Moreau
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     stops = [Contact("right", normal=[-1.0], gap=0.1), Contact("left", normal=[1.0], gap=0.1)]
     table = [Contact("table", normal=[0.0, 1.0], tangents=[[1.0, 0.0]], friction=0.3)]
@@ -58,7 +58,7 @@ def _functions() -> None:
 
     from klapper.mechanics import Contact, FunctionSystem
     from klapper.schemes import Moreau
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     wall = Contact("wall", gap=lambda t, q: 1.0 - np.sin(q[0]), normal=lambda t, q: np.array([-np.cos(q[0])]))
     pendulum = FunctionSystem(
@@ -70,7 +70,7 @@ def _functions() -> None:
 def _bodies() -> None:
     from klapper.bodies import Planar, Spatial, inertia
     from klapper.schemes import Moreau
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     plane = Planar(gravity=(0.0, -9.81))
     block = plane.body("block", mass=1.0, inertia=inertia.rectangle(1.0, 0.2, 0.1), at=(0.0, 0.05))
@@ -88,7 +88,7 @@ def _bodies() -> None:
 def _heaps() -> None:
     from klapper.bodies import Spatial
     from klapper.schemes import Moreau
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     world = Spatial(gravity=(0.0, 0.0, -9.81))
     floor = world.wall("floor", normal=(0.0, 0.0, 1.0))

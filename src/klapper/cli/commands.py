@@ -150,7 +150,7 @@ def run(
 
             write_export(example, given, export)
             return
-        from klapper.simulate import interrupted_runs_kept, long_runs_allowed
+        from klapper.simulation import interrupted_runs_kept, long_runs_allowed
 
         require_writable(out, json)
         start = perf_counter()
@@ -191,7 +191,7 @@ def _run_scenario(
     from klapper.cli.scenario import simulated
     from klapper.report import terminal
     from klapper.results import overview
-    from klapper.simulate import SimulationFailed
+    from klapper.simulation import SimulationFailed
 
     folder = scenario.store if out is None else out
     require_writable(folder, json)

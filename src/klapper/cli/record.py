@@ -101,8 +101,7 @@ def is_run(path: Path) -> bool:
 
 
 def show_run(path: Path, json: str | None, page: Path | None, console: "Console", *, large: bool) -> None:
-    from klapper.results import ResultsError, overview
-    from klapper.results import read as read_run
+    from klapper.results import ResultsError, overview, read as read_run
 
     try:
         run = read_run(path, large=large)

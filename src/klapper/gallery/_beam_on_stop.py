@@ -207,7 +207,7 @@ class Rock:
 
     @classmethod
     def of(cls, model: BeamOnStop, reduced: "Reduced", until: float, scheme: "Scheme") -> "Rock":
-        from klapper.simulate import simulate
+        from klapper.simulation import simulate
 
         run = simulate(reduced.system, until, scheme)
         return cls(model, reduced, run, reduced.output(run, model.rows), reduced.gaps(run))

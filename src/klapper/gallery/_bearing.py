@@ -52,7 +52,7 @@ class Bearing:
         """The static stage: clamped outside, one node of the shaft kept from turning."""
         from klapper.continuum import Continuum, Support
         from klapper.schemes import QuasiStatic
-        from klapper.simulate import simulate
+        from klapper.simulation import simulate
 
         shaft = self.bodies[0].mesh
         inside = shaft.surface_nodes("inner")
@@ -137,7 +137,7 @@ def bearing_outcome(
     from klapper.gallery._run import ledger_check, run_audit
     from klapper.mechanics import InvalidModel
     from klapper.report.film import Film
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     if until < ramp + 2.0 * step:
         raise ParameterError("until must be later than ramp: the free phase is what is judged.")

@@ -163,7 +163,7 @@ def compute(
     """
     from klapper.bodies import Halves, rigid_block, split_block
     from klapper.schemes import NestedProx
-    from klapper.simulate import SimulationFailed, simulate
+    from klapper.simulation import SimulationFailed, simulate
 
     halved = method == "two-body"
     size = step or (HALVES_STEP if halved else ONE_BODY_STEP)

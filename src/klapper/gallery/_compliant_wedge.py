@@ -87,7 +87,7 @@ class Wedge:
         """The same motion, rotation included, by the general scheme for compliant contacts."""
         from klapper.mechanics.compliance import CompliantNormal
         from klapper.schemes.regularised import Regularised
-        from klapper.simulate import simulate
+        from klapper.simulation import simulate
 
         system = wedge(self.disc, speed=speed, centre=start.position, rate=start.velocity)
         scheme = Regularised(CompliantNormal(self.stiffness, self.damping))

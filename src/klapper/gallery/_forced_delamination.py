@@ -77,7 +77,7 @@ class Shaken:
 
     def advance(self, state: "State", until: float, every: int = 1, steps: int | None = None) -> "Run":
         from klapper.schemes.moreau import Moreau
-        from klapper.simulate import simulate
+        from klapper.simulation import simulate
 
         begun = copy.copy(self.system)
         begun.start = state

@@ -132,7 +132,7 @@ def first_blow(bar: Bar, mass_matrix: MassMatrix, spike: float) -> Blow:
     """With so short a step that the node presses with a ``spike`` times the exact force in the first one."""
     from klapper.reduction import massless_boundary
     from klapper.schemes.moreau import Moreau
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     step = bar.felt_mass(mass_matrix) * bar.speed / (spike * bar.force)
     until = min(ELEMENTS_PASSED * bar.element / bar.sound, 2.5 * bar.crossing)

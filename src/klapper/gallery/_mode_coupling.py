@@ -102,7 +102,7 @@ class Slider:
         """From steady sliding, disturbed a little."""
         from klapper.mechanics.compliance import CompliantNormal
         from klapper.schemes.regularised import Regularised
-        from klapper.simulate import simulate
+        from klapper.simulation import simulate
 
         rest = self.judged.sliding.position
         system = self.system(rest + DISTURBANCE * np.abs(rest).max() * np.array([1.0, 0.3]))

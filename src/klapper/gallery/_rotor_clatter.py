@@ -59,7 +59,7 @@ class Clatter:
 def settled(model: "DelaminatedModel", speed: float, contacts: int, until: float, steps: int) -> Clatter:
     """The motion from rest until ``until`` [s], of which the last turns are kept."""
     from klapper.schemes.moreau import Moreau
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     joint = model.contacts(contacts)
     scheme = Moreau(1.0 / (speed * steps))

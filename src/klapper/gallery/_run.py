@@ -91,7 +91,7 @@ def run_named(
     as a wrong parameter ``scheme``, in the method's own words.
     """
     from klapper.mechanics import InvalidModel
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     if name != "moreau":
         step = max(step, (until - system.start.time) / MOST_SAMPLES)

@@ -188,7 +188,7 @@ class Slide:
     @classmethod
     def of(cls, box: Box, velocity: tuple[float, float], scheme: SteppingName) -> "Slide":
         from klapper.gallery._run import scheme_named
-        from klapper.simulate import simulate
+        from klapper.simulation import simulate
 
         system, _ = box.system(
             (0.0, 0.0, 0.5 * box.sizes[2]), (1.0, 0.0, 0.0, 0.0), (*velocity, 0.0), (0.0, 0.0, 0.0)

@@ -79,7 +79,7 @@ class Shaken:
     def simulated(self, part: float) -> "Run":
         """The motion with contact under this part of the limit, begun on the linear vibration."""
         from klapper.schemes.moreau import Moreau
-        from klapper.simulate import simulate
+        from klapper.simulation import simulate
 
         system = self.here.driven(0, factor=part * self.here.limit.factor[0])
         period = 1 / self.frequency
@@ -116,7 +116,7 @@ class Shaken:
         """Amplitude [m] of the deflection at the force after a long integration from rest, with part of the limit."""
         from klapper.mechanics import Harmonic
         from klapper.schemes.moreau import Moreau
-        from klapper.simulate import simulate
+        from klapper.simulation import simulate
 
         rest, omega, steps = self.rest, 2 * np.pi * self.frequency, STEPS // 2
         loaded = self.beam.with_load(Harmonic(part * self.limit, omega), self.row)

@@ -186,7 +186,7 @@ def _printed(relaxed: "Run", kinetic: dict[str, float], halves: "Halves") -> lis
 def _stand(block: "FootedBlock", coupling: "Coupling", start: str, step: float) -> "Run":
     from klapper.bodies import split_block
     from klapper.schemes import NestedProx
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     return simulate(split_block(block, coupling, start=start), SETTLE, NestedProx(step), progress=False)  # type: ignore[arg-type]
 
@@ -195,7 +195,7 @@ def _stability(block: "FootedBlock", coupling: "Coupling", step: float) -> "tupl
     """Kinetic energies [J] of explicit steps until they fail, and the run of implicit ones over a second."""
     from klapper.bodies import split_block
     from klapper.schemes import NestedProx
-    from klapper.simulate import SimulationFailed, simulate
+    from klapper.simulation import SimulationFailed, simulate
 
     system = split_block(block, coupling, start="static of turning springs")
     try:
@@ -209,7 +209,7 @@ def _stability(block: "FootedBlock", coupling: "Coupling", step: float) -> "tupl
 def _fall(block: "FootedBlock", coupling: "Coupling", lifted: float, step: float, integrator: str) -> "Run":
     from klapper.bodies import split_block
     from klapper.schemes import NestedProx
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     system = split_block(block, coupling, start="relaxed", lifted=lifted)
     scheme = NestedProx(step, integrator=integrator)  # type: ignore[arg-type]
@@ -236,7 +236,7 @@ def _measured_shares(block: "FootedBlock", stiffness: float) -> list[float]:
     """Part of a slow push that A takes at the ratios c_T b²/4c_R, on a floor where nothing slips."""
     from klapper.bodies import Coupling, FootedBlock, Halves, split_block
     from klapper.schemes import NestedProx
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     rough = FootedBlock(block.width, block.height, block.mass, friction=(ROUGH, ROUGH), gravity=block.gravity)
     push, found = 0.02 * block.weight, []

@@ -54,7 +54,7 @@ def block_stack(
     scheme: Annotated[SteppingName, Parameter("time-stepping method")] = "moreau",
 ) -> Outcome:
     from klapper.gallery._run import ledger_check, run_audit, run_figures, scheme_named
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     stack = Stack(count, width, height, overhang, radians(tilt_deg), mu, mass, gravity)
     system = stack.system()

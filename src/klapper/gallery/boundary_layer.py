@@ -109,7 +109,7 @@ class Layer:
         """The motion with the layer's own compression, or by (4.80), which forgets it; ``interval`` [s] of output."""
         from klapper.mechanics.compliance import BoundaryLayer, CompliantNormal
         from klapper.schemes.regularised import Regularised
-        from klapper.simulate import simulate
+        from klapper.simulation import simulate
 
         law: Any = (BoundaryLayer if remembers else CompliantNormal)(self.stiffness, self.damping)
         interval = max(1 / (SAMPLES * self.frequency), until / MOST_SAMPLES) if interval is None else interval

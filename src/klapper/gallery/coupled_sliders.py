@@ -126,7 +126,7 @@ _SPEED = 5.0  # m/s at which both slide, so that neither sticks
 
 def _slow(pair: "CoupledSliders", force: float, period: float) -> "Run":
     from klapper.schemes import Moreau
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     grown = 50.0 * period
 
@@ -138,14 +138,14 @@ def _slow(pair: "CoupledSliders", force: float, period: float) -> "Run":
 
 def _sudden(pair: "CoupledSliders", force: float, period: float) -> "Run":
     from klapper.schemes import Moreau
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     return simulate(pair.system(force), 2.0 * period, Moreau(period / 3000.0), progress=False)
 
 
 def _slide(pair: "CoupledSliders", force: float) -> "Run":
     from klapper.schemes import Moreau
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     period = 2.0 * np.pi / pair.angular_frequency
     return simulate(

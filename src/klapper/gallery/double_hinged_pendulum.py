@@ -99,7 +99,7 @@ def double_hinged_pendulum(
 
 def _motions(door: Door, step: float, until: float) -> Motions:
     from klapper.schemes import Moreau
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     system = door.system(("upper", "lower"))
     double = simulate(system, until, Moreau(step, projection=False))

@@ -152,7 +152,7 @@ def _integrated(
     """Amplitude of the tip [m] by integration from the balanced state on, and the balanced one."""
     from klapper.analysis import harmonic_response
     from klapper.schemes import Moreau
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     near = curve[int(np.argmin(np.abs(curve.frequencies - frequency)))]
     system = model.system(force, frequency)

@@ -131,7 +131,7 @@ class Cylinders:
     @cached_property
     def run(self) -> "Run":
         from klapper.schemes import QuasiStatic
-        from klapper.simulate import simulate
+        from klapper.simulation import simulate
 
         return simulate(self.world, 1.0, QuasiStatic(1.0 / self.steps))
 

@@ -60,7 +60,7 @@ def hyperbola_masses(
     ] = 1e6,
 ) -> Outcome:
     from klapper.gallery._run import ledger_check, run_audit
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     system = two_masses(stiffness, rest_length)
     run = simulate(system, until, scheme_of(method, step, penalty))
@@ -311,7 +311,7 @@ def _draw_paths(
 ) -> None:
     """Steps of both masses on the curve (left), and how far they are off it (right): by the modified constraint, which
     keeps the energy, the masses leave the curve for good (solid); by the chosen method dotted."""
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     figure.set_size_inches(7.2, 3.6)
     left, right = figure.subplots(1, 2)
@@ -336,7 +336,7 @@ def _draw_methods(
 ) -> None:
     """Largest change of energy and largest distance from the curve by every method, with the same step; augmentation
     gives the motion of the discrete gradient."""
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     figure.set_size_inches(7.2, 3.2)
     axes = figure.subplots(1, 2, sharey=True)

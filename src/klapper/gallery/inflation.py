@@ -97,7 +97,7 @@ class Inflation:
     @cached_property
     def run(self) -> "Run":
         from klapper.schemes import QuasiStatic
-        from klapper.simulate import simulate
+        from klapper.simulation import simulate
 
         return simulate(self.world, 1.0, QuasiStatic(1.0 / self.steps))
 

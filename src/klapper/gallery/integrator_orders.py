@@ -49,7 +49,7 @@ def integrator_orders(
     until: Annotated[float, Parameter("duration", unit="s", above=0.0)] = 0.2,
     bend: Annotated[float, Parameter("deflection of the end at the start", unit="m", above=0.0)] = 0.2,
 ) -> Outcome:
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     world = bent_bar(bend)
     exact = reference(world, until)

@@ -73,7 +73,7 @@ class Ironing:
     @cached_property
     def run(self) -> "Run":
         from klapper.schemes import QuasiStatic
-        from klapper.simulate import simulate
+        from klapper.simulation import simulate
 
         return simulate(self.world, 2.0, QuasiStatic(1.0 / self.steps))
 

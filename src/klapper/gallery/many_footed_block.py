@@ -143,7 +143,7 @@ def _key(label: str) -> str:
 
 def _run(block: "FootedBlock", push: Any, duration: float, step: float, rule: Any) -> "Run":
     from klapper.schemes.moreau import Moreau
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     return simulate(block.system(push, 0.0), duration, Moreau(step, selection=rule))
 

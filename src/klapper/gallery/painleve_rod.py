@@ -134,7 +134,7 @@ def _grid(rod: Rod) -> list[tuple[Rod, int]]:
 def _explanation(rod: Rod, until: float, step: float) -> str:
     """What the event-driven method says when it is not allowed to jump."""
     from klapper.schemes.event_driven import EventDriven
-    from klapper.simulate import SimulationFailed, simulate
+    from klapper.simulation import SimulationFailed, simulate
 
     try:
         simulate(rod.system(), until, EventDriven(sample=max(step, until / 100)), progress=False)

@@ -14,8 +14,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from inspect import Parameter as Keyword
-from inspect import signature
+from inspect import Parameter as Keyword, signature
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 

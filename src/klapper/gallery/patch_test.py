@@ -144,7 +144,7 @@ class Patch:
     @cached_property
     def run(self) -> "Run":
         from klapper.schemes import QuasiStatic
-        from klapper.simulate import simulate
+        from klapper.simulation import simulate
 
         return simulate(self.world, 1.0, QuasiStatic(1.0))
 

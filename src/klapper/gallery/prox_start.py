@@ -180,7 +180,7 @@ def _forces(
 ) -> np.ndarray:
     """Normal and tangential forces (2, 2) [N] of A and B after a while."""
     from klapper.bodies import rigid_block
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     system = rigid_block(block, load=(push, 0.0, 0.0), velocity=(velocity, 0.0, 0.0))
     run = simulate(system, SETTLED * step, _scheme(step, start), progress=False)

@@ -64,7 +64,7 @@ def ring_collision(
     from klapper.gallery._run import ledger_check, run_audit
     from klapper.mechanics import InvalidModel
     from klapper.report.film import Film
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     if radii[0] >= radii[1] or cells[1] < 3 or hypot(distance, offset) <= 2.0 * radii[1]:
         raise ParameterError(

@@ -364,7 +364,7 @@ def _draw_ordinary(figure: "Figure", *, model: BeamOnStop) -> None:
     """Height of A after B hits, with contacts at A and B only: two-sided constraints with release (dashed) beside
     complementarity. Right, enlarged."""
     from klapper.gallery._sketch import BLUE, ORANGE
-    from klapper.simulate import SimulationFailed
+    from klapper.simulation import SimulationFailed
 
     figure.set_size_inches(9.6, 3.9)
     whole, zoom = figure.subplots(1, 2, width_ratios=(2, 1))

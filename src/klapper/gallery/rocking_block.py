@@ -46,8 +46,7 @@ def rocking_block(
     scheme: Annotated[SchemeName, Parameter("method")] = "moreau",
 ) -> Outcome:
     from klapper.gallery._run import ledger_check, run_audit, run_figures, run_named
-    from klapper.report import rectangle as outline
-    from klapper.report import scene_of
+    from klapper.report import rectangle as outline, scene_of
 
     block = Block(width, height, tilt, mu, mass, gravity)
     if step > block.longest_step:

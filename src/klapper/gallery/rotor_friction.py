@@ -108,7 +108,7 @@ def rotor_friction(
     from klapper.gallery._run import ledger_check, run_audit, run_figures
     from klapper.mechanics import Contact, FrictionElement
     from klapper.schemes.moreau import Moreau
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     shaft = Shaft(L, L2, a, b, h, E, rho, damping_ext, alpha2)
     model = shaft.model(modes)

@@ -207,7 +207,7 @@ def _compare(
     """Both motions over one turn; the reason if the event-driven method does not get through."""
     from klapper.mechanics import CompliantNormal
     from klapper.schemes.regularised import Regularised
-    from klapper.simulate import SimulationFailed
+    from klapper.simulation import SimulationFailed
 
     model = shaft.model(modes)
     time, position, velocity = settled(model, speed, contacts, SETTLING, 1000).run.final
@@ -237,7 +237,7 @@ def _compare(
 
 def _timed(system: "LinearSystem", until: float, scheme: "Scheme") -> "tuple[Run, float]":
     """The run, and its time on the processor [s]."""
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     began = process_time()
     run = simulate(system, until, scheme, progress=False)

@@ -210,7 +210,7 @@ def _rules() -> dict[str, Any]:
 
 def _run(table: Table, push: np.ndarray, until: float, rule: Any) -> "Run":
     from klapper.schemes.moreau import Moreau
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     return simulate(table.system(push), until, Moreau(until / STEPS, selection=rule))
 

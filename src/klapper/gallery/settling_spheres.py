@@ -121,7 +121,7 @@ def _require(heap: Heap, step: float) -> None:
 def _settle(heap: Heap, step: float, until: float, tolerance: float, scheme: SteppingName) -> Settled:
     """Run to ``until`` or a little longer, with some 400 samples, the last one step after the one before."""
     from klapper.gallery._run import scheme_named
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     steps = max(round(until / step), 2)
     every = -(-steps // SAMPLES)

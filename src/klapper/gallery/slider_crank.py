@@ -101,7 +101,7 @@ def _require(mechanism: Mechanism, largest_step: float) -> None:
 def _refine(mechanism: Mechanism, step: float, refinements: int, until: float) -> list[Row]:
     """Runs to the same end with ever smaller steps."""
     from klapper.schemes import Moreau
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     system = mechanism.system()
     coarsest = step * 2.0 ** (refinements - 1)

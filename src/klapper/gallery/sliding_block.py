@@ -86,7 +86,7 @@ class OnSlope:
     def settled(self) -> np.ndarray:
         """Coordinates (n,) of the block in equilibrium."""
         from klapper.schemes import QuasiStatic
-        from klapper.simulate import simulate
+        from klapper.simulation import simulate
 
         down, out = self.pull
         pull = (min(down, -NEAR * self.friction * out), out)
@@ -105,7 +105,7 @@ class OnSlope:
     @cached_property
     def run(self) -> "Run":
         from klapper.schemes import EnergyMomentum
-        from klapper.simulate import simulate
+        from klapper.simulation import simulate
 
         return simulate(self.moving, self.until, EnergyMomentum(self.step))
 

@@ -58,7 +58,7 @@ def spinning_ring(
     from klapper.gallery._run import ledger_check, run_audit
     from klapper.mechanics import InvalidModel
     from klapper.report.film import Film
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     if radii[0] >= radii[1] or cells[1] < 3:
         raise ParameterError("radii must rise, and there must be at least 3 cells around.")

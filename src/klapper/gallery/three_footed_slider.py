@@ -188,7 +188,7 @@ def _rules() -> dict[str, Any]:
 
 def _run(block: "FootedBlock", push: float, speed: float, until: float, rule: Any) -> "Run":
     from klapper.schemes.moreau import Moreau
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     return simulate(block.system(push, speed), until, Moreau(until / STEPS, selection=rule))
 

@@ -49,7 +49,7 @@ def tied_bearing(
     from klapper.gallery._run import ledger_check, run_audit
     from klapper.report.film import Film
     from klapper.schemes import EnergyMomentum
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     if not radii[0] < radii[1] < radii[2]:
         raise ParameterError("radii must rise.")

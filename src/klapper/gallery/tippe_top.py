@@ -54,7 +54,7 @@ def tippe_top(
 ) -> Outcome:
     from klapper.gallery._run import ledger_check, run_audit, run_figures
     from klapper.schemes import Moreau
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     top = Top(mass, radius, offset, *inertias, friction, gravity)
     _require(top, spin, step)

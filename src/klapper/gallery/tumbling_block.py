@@ -44,7 +44,7 @@ def tumbling_block(
     from klapper.gallery._elastic_flight import flight_scheme, kept_checks, law_named
     from klapper.gallery._run import ledger_check, run_audit
     from klapper.schemes import stable_step
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     solid = Solid("block", block(SIZES, cells), law_named(material, young, POISSON), density=DENSITY)
     world = Continuum(

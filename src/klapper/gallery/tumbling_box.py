@@ -120,7 +120,7 @@ def _throw(box: Box, start: Start, step: float, until: float, scheme: SteppingNa
     from scipy.spatial.transform import Rotation
 
     from klapper.gallery._run import scheme_named
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     longest = 0.2 * min(box.sizes) / box.fastest(start)
     if step > longest:

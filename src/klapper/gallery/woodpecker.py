@@ -70,7 +70,7 @@ def woodpecker(
 ) -> Outcome:
     from klapper.gallery._run import ledger_check, run_audit, run_figures
     from klapper.schemes import Moreau
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     toy = Toy(
         sleeve_mass, sleeve_inertia, bird_mass, bird_inertia, stiffness, pole_radius, sleeve_radius,

@@ -82,7 +82,7 @@ class Reduced:
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.reduction import modal
     >>> from klapper.schemes import PiecewiseExact
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> chain = LinearSystem([1.0, 1.0], stiffness=[[2.0, -1.0], [-1.0, 2.0]], position=[0.1, 0.1])
     >>> reduced = modal(chain, 1)
     >>> reduced.recover(simulate(reduced.system, np.pi, PiecewiseExact()))[-1].round(6)

@@ -94,7 +94,7 @@ def write_report(
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.report import write_report
     >>> from klapper.schemes import EventDriven
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> run = simulate(LinearSystem([1.0], velocity=[2.0]), 3.0, EventDriven())
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = write_report(run, f"{folder}/run.html", title="Steady motion").read_text(encoding="utf-8")

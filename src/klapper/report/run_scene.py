@@ -40,7 +40,7 @@ def scene_of(run: Run, *, outlines: Mapping[str, Any] | None = None, caption: st
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.report import scene_of
     >>> from klapper.schemes import EventDriven
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> mass = LinearSystem([1.0], velocity=[2.0], coordinates=["x"])
     >>> shape = scene_of(simulate(mass, 3.0, EventDriven())).shapes[0]
     >>> shape.name, (shape.points[-1] - shape.points[0]).mean(axis=0).round(6)

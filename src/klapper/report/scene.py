@@ -138,7 +138,7 @@ def frame_times(run: Run, frames: int = FRAMES) -> np.ndarray:
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.report import frame_times
     >>> from klapper.schemes import EventDriven
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> frame_times(simulate(LinearSystem([1.0], velocity=[2.0]), 3.0, EventDriven()), frames=4)
     array([0., 1., 2., 3.])
     """

@@ -69,10 +69,10 @@ class Comparison:
     ``failed``       methods that began and did not reach the end, and why
     ``refinements``  errors under refinement, by method
 
-    One is made by :func:`klapper.compare.compare`. Moreau's step with θ = ½ makes q = cos t late by h² t/12:
+    One is made by :func:`klapper.compare`. Moreau's step with θ = ½ makes q = cos t late by h² t/12:
 
     >>> import numpy as np
-    >>> from klapper.compare import compare
+    >>> from klapper.comparison import compare
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.schemes import Moreau, PiecewiseExact
     >>> oscillator = LinearSystem([1.0], stiffness=[1.0], position=[1.0])

@@ -30,7 +30,7 @@ class Event:
 
     >>> from klapper.mechanics import Contact, LinearSystem
     >>> from klapper.schemes import EventDriven
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> floor = Contact("floor", normal=[1.0], restitution=0.6)
     >>> ball = LinearSystem([1.0], force=[-10.0], position=[1.25], contacts=[floor])
     >>> event = simulate(ball, 1.0, EventDriven()).events()[0]
@@ -62,7 +62,7 @@ class Impacts:
 
     >>> from klapper.mechanics import Contact, LinearSystem
     >>> from klapper.schemes import EventDriven
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> floor = Contact("floor", normal=[1.0], restitution=0.6)
     >>> ball = LinearSystem([1.0], force=[-10.0], position=[1.25], contacts=[floor])
     >>> impacts = simulate(ball, 1.5, EventDriven()).impacts()

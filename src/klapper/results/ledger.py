@@ -49,7 +49,7 @@ class Ledger:
 
     >>> from klapper.mechanics import Contact, LinearSystem
     >>> from klapper.schemes import EventDriven
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> floor = Contact("floor", normal=[1.0], restitution=0.6)
     >>> ball = LinearSystem([1.0], force=[-10.0], position=[1.25], contacts=[floor])
     >>> ledger = simulate(ball, 1.0, EventDriven()).ledger

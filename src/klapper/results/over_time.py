@@ -59,7 +59,7 @@ class OverTime:
 
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.schemes import EventDriven
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> height = simulate(LinearSystem([1.0], force=[-10.0], velocity=[10.0]), 2.0, EventDriven()).over_time.position
     >>> height.largest.round(9), height.mean.round(9)
     (array([5.]), array([3.33333333]))

@@ -39,7 +39,7 @@ class PenetrationStatistics:
     >>> from klapper.mechanics import CompliantNormal, Contact, LinearSystem
     >>> from klapper.results import penetration_statistics
     >>> from klapper.schemes import Regularised
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> mass = LinearSystem([1.0], force=[-10.0], contacts=[Contact("floor", normal=[1.0])])
     >>> statistics = penetration_statistics(simulate(mass, 0.05, Regularised(CompliantNormal(1e4, 0.0))))
     >>> round(statistics.deepest, 5)
@@ -78,7 +78,7 @@ def penetration_statistics(run: Run) -> PenetrationStatistics:
     >>> from klapper.mechanics import CompliantNormal, Contact, LinearSystem
     >>> from klapper.results import penetration_statistics
     >>> from klapper.schemes import Regularised
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> mass = LinearSystem([1.0], velocity=[-2.0], contacts=[Contact("floor", normal=[1.0])])
     >>> floor = penetration_statistics(simulate(mass, 0.1, Regularised(CompliantNormal(1e4, 0.0))))["floor"]
     >>> round(floor.deepest, 4), round(floor.mean, 4), floor.closings

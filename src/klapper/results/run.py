@@ -50,7 +50,7 @@ class ContactHistory:
 
     >>> from klapper.mechanics import Contact, LinearSystem
     >>> from klapper.schemes import EventDriven
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> block = LinearSystem([1.0], force=[-10.0], contacts=[Contact("floor", normal=[1.0])])
     >>> floor = simulate(block, 1.0, EventDriven()).contact("floor")
     >>> floor.force[-1].round(9), floor.impulse.sum().round(9)
@@ -86,7 +86,7 @@ class Run:
 
     >>> from klapper.mechanics import Contact, LinearSystem
     >>> from klapper.schemes import EventDriven
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> floor = Contact("floor", normal=[1.0], restitution=0.6)
     >>> ball = LinearSystem([1.0], force=[-10.0], position=[1.25], contacts=[floor], coordinates=["height"])
     >>> run = simulate(ball, 1.0, EventDriven())

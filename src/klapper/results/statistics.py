@@ -26,7 +26,7 @@ class Statistics:
 
     >>> from klapper.mechanics import LinearSystem, Ramp
     >>> from klapper.schemes import QuasiStatic
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> spring = LinearSystem([1.0], stiffness=[4.0], force=Ramp([0.0], [2.0]))
     >>> taken = simulate(spring, 1.0, QuasiStatic(0.5)).statistics
     >>> taken.steps, taken.newton_iterations >= 2, taken.factorisations >= 2

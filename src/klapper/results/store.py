@@ -74,7 +74,7 @@ class PartStore:
     A ``fingerprint`` is a text that is the same if and only if the computation is: same system, scheme, settings and
     start. It keeps runs apart; a folder that holds another run is refused.
 
-    :func:`klapper.simulate.simulate` does all of this for ``store=folder``; a computation with a loop of its own does
+    :func:`klapper.simulate` does all of this for ``store=folder``; a computation with a loop of its own does
 
     >>> import tempfile
     >>> from klapper.results import Layout, PartStore, Samples
@@ -248,7 +248,7 @@ def read(path: str | Path, *, large: bool = False) -> Run:
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.results import read
     >>> from klapper.schemes import EventDriven
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = simulate(LinearSystem([1.0], velocity=[2.0]), 3.0, EventDriven()).save(f"{folder}/run.h5")
     ...     read(path).final[1].round(9)

@@ -98,11 +98,11 @@ class Scenario:
         on_interrupt: Literal["raise", "return"] = "raise",
         long: bool = False,
     ) -> Run:
-        """The run; ``system`` if it was built before, the others as of :func:`klapper.simulate.simulate`."""
+        """The run; ``system`` if it was built before, the others as of :func:`klapper.simulate`."""
         from numpy.linalg import LinAlgError
 
         from klapper.mechanics import InvalidModel
-        from klapper.simulate import simulate, too_long
+        from klapper.simulation import simulate, too_long
 
         model, scheme = self.system() if system is None else system, self.scheme()
         until, place = self._wishes["until"], self.place.at("run").at("until")

@@ -150,7 +150,7 @@ class Scheme(Protocol):
     A class that inherits this one has what stands below without being said again: step by step in Python, of variable
     size, without springs of its own, nothing to refine, with inertia and rigid contacts.
 
-    :class:`Moreau`, :class:`EventDriven` and their neighbours keep it. What :func:`klapper.simulate.simulate` does with
+    :class:`Moreau`, :class:`EventDriven` and their neighbours keep it. What :func:`klapper.simulate` does with
     one, in small; the ball falls for 0.3 s under 10 m/s²:
 
     >>> from klapper.mechanics import LinearSystem
@@ -211,7 +211,7 @@ def registered(scheme: C) -> C:
 class StepFailed(RuntimeError):
     """A step has no verified answer; the text says when, where and what to do.
 
-    :func:`klapper.simulate.simulate` turns it into a ``SimulationFailed`` that holds the run so far.
+    :func:`klapper.simulate` turns it into a ``SimulationFailed`` that holds the run so far.
 
     >>> from klapper.mechanics import Constraint, LinearSystem, Ramp
     >>> from klapper.schemes import Moreau

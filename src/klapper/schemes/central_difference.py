@@ -55,7 +55,7 @@ class CentralDifference(EqualSteps):
 
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.schemes import CentralDifference
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> oscillator = LinearSystem([1.0], stiffness=[4.0], position=[1.0])
     >>> simulate(oscillator, 1.0, CentralDifference(0.5)).position[:, 0]
     array([ 1. ,  0.5, -0.5])

@@ -29,7 +29,7 @@ class Penalty:
 
     >>> from klapper.mechanics import Constraint, LinearSystem
     >>> from klapper.schemes import EnergyMomentum, Penalty
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> hung = LinearSystem([1.0], force=[-10.0], constraints=[Constraint("rope", [1.0])])
     >>> run = simulate(hung, 0.08, EnergyMomentum(0.02, enforcement=Penalty(1e4)))
     >>> (-1000.0 * run.position[1:4, 0]).round(6)
@@ -59,7 +59,7 @@ class AugmentedLagrange:
 
     >>> from klapper.mechanics import Constraint, LinearSystem
     >>> from klapper.schemes import AugmentedLagrange, EnergyMomentum
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> hung = LinearSystem([1.0], force=[-10.0], constraints=[Constraint("rope", [1.0])])
     >>> scheme = EnergyMomentum(0.02, enforcement=AugmentedLagrange(1e4, tolerance=1e-6))
     >>> bool(abs(simulate(hung, 0.08, scheme).position).max() <= 1e-6)

@@ -57,7 +57,7 @@ class HardContact:
 
     >>> from klapper.mechanics import Contact, LinearSystem
     >>> from klapper.schemes import EnergyMomentum, HardContact
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> wall = Contact("wall", normal=[1.0])
     >>> mass = LinearSystem([1.0], position=[0.2], velocity=[-5.0], contacts=[wall])
     >>> simulate(mass, 0.3, EnergyMomentum(0.1, contact=HardContact())).velocity[:, 0].round(9)

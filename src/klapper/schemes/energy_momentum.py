@@ -59,7 +59,7 @@ class Multipliers:
 
     >>> from klapper.mechanics import Constraint, LinearSystem
     >>> from klapper.schemes import EnergyMomentum, Multipliers
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> hung = LinearSystem([1.0], force=[-10.0], constraints=[Constraint("rope", [1.0])])
     >>> run = simulate(hung, 0.1, EnergyMomentum(0.05, enforcement=Multipliers()))
     >>> run.constraint_force[-1].round(9)
@@ -86,7 +86,7 @@ class EnergyMomentum(AccurateSteps):
 
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.schemes import EnergyMomentum
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> oscillator = LinearSystem([1.0], stiffness=[4.0], position=[1.0])
     >>> abs(simulate(oscillator, 4.0, EnergyMomentum(1.0)).position[:, 0]).round(9)
     array([1., 0., 1., 0., 1.])

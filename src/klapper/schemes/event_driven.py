@@ -57,7 +57,7 @@ class EventDriven(Phased):
 
     >>> from klapper.mechanics import Contact, LinearSystem
     >>> from klapper.schemes import EventDriven
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> floor = Contact("floor", normal=[1.0], restitution=0.6)
     >>> ball = LinearSystem([1.0], force=[-10.0], position=[1.25], contacts=[floor])
     >>> simulate(ball, 1.0, EventDriven()).impacts().time.round(12)

@@ -75,7 +75,7 @@ class PseudoInverseFriction:
     >>> from klapper.bodies import FootedBlock, rigid_block
     >>> from klapper.mechanics import Constant
     >>> from klapper.schemes import NestedProx, PseudoInverseFriction
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> block = rigid_block(FootedBlock(0.2, 0.1, 16.0, friction=(0.5, 0.5)), load=Constant([10.0, 0.0, 0.0]))
     >>> run = simulate(block, 0.002, NestedProx(1e-3, friction=PseudoInverseFriction(), compiled=False))
     >>> run.force[-1, :, 1].round(6)
@@ -120,7 +120,7 @@ class FunctionalFriction:
     >>> from klapper.bodies import FootedBlock, rigid_block
     >>> from klapper.mechanics import Constant
     >>> from klapper.schemes import FunctionalFriction, NestedProx
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> block = rigid_block(FootedBlock(0.2, 0.1, 16.0, friction=(0.5, 0.5)), load=Constant([10.0, 0.0, 0.0]))
     >>> scheme = NestedProx(1e-3, friction=FunctionalFriction(stiffness=(1.0, 3.0)), compiled=False)
     >>> simulate(block, 0.002, scheme).force[-1, :, 1].round(6)

@@ -42,7 +42,7 @@ class Leapfrog(EqualSteps):
 
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.schemes import Leapfrog
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> run = simulate(LinearSystem([1.0], stiffness=[4.0], position=[1.0]), 0.5, Leapfrog(0.5))
     >>> run.position[-1], run.velocity[-1]
     (array([0.5]), array([-2.]))

@@ -71,7 +71,7 @@ class Moreau(AccurateSteps):
 
     >>> from klapper.mechanics import Contact, LinearSystem
     >>> from klapper.schemes import Moreau
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> wall = Contact("wall", normal=[1.0], restitution=0.6)
     >>> ball = LinearSystem([1.0], position=[0.25], velocity=[-5.0], contacts=[wall])
     >>> simulate(ball, 0.3, Moreau(0.1, compiled=False)).velocity[:, 0].round(9)

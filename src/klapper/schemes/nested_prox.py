@@ -60,7 +60,7 @@ class NestedProx(EqualSteps):
     >>> from klapper.bodies import FootedBlock, rigid_block
     >>> from klapper.mechanics import Constant
     >>> from klapper.schemes import NestedProx
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> block = rigid_block(FootedBlock(0.2, 0.1, 16.0, friction=(0.5, 0.5)), load=Constant([10.0, 0.0, 0.0]))
     >>> run = simulate(block, 0.002, NestedProx(1e-3, friction="functional-3", compiled=False))
     >>> run.force[-1, :, 1].round(6), run.force[-1, :, 0].sum().round(6)  # 16 kg · 9.81 m/s²

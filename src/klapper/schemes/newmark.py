@@ -129,7 +129,7 @@ class Newmark(NewmarkFamily):
 
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.schemes import Newmark
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> oscillator = LinearSystem([1.0], stiffness=[4.0], position=[1.0])
     >>> abs(simulate(oscillator, 4.0, Newmark(1.0)).position[:, 0]).round(9)
     array([1., 0., 1., 0., 1.])

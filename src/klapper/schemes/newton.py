@@ -76,7 +76,7 @@ class NewtonIteration:
 
     >>> from klapper.mechanics import LinearSystem, Ramp
     >>> from klapper.schemes import NewtonIteration, QuasiStatic
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> spring = LinearSystem([1.0], stiffness=[4.0], force=Ramp([0.0], [2.0]))
     >>> simulate(spring, 1.0, QuasiStatic(1.0, newton=NewtonIteration(largest=0.2))).position[-1].round(9)
     array([0.5])

@@ -48,7 +48,7 @@ class Ordinary(EventDriven):
 
     >>> from klapper.mechanics import Contact, LinearSystem
     >>> from klapper.schemes import Ordinary
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> ball = LinearSystem([1.0], force=[-10.0], position=[1.25], contacts=[Contact("floor", normal=[1.0])])
     >>> run = simulate(ball, 1.0, Ordinary())
     >>> run.impacts().impulse[0].round(9), run.contact("floor").force[-1].round(9)

@@ -38,7 +38,7 @@ class PiecewiseExact(Phased):
     >>> import numpy as np
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.schemes import PiecewiseExact
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> oscillator = LinearSystem([1.0], stiffness=[4.0], position=[1.0])
     >>> simulate(oscillator, np.pi / 2.0, PiecewiseExact(), every=1).position[:, 0].round(12)
     array([ 1., -1.])

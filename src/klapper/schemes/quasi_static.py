@@ -46,7 +46,7 @@ class QuasiStatic(EqualSteps):
 
     >>> from klapper.mechanics import Contact, LinearSystem, Ramp
     >>> from klapper.schemes import QuasiStatic
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> stop = Contact("stop", normal=[-1.0], gap=1.0)
     >>> spring = LinearSystem([1.0], stiffness=[4.0], force=Ramp([0.0], [8.0]), contacts=[stop])
     >>> run = simulate(spring, 1.0, QuasiStatic(0.25))

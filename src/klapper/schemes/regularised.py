@@ -62,7 +62,7 @@ class Regularised(Scheme):
 
     >>> from klapper.mechanics import CompliantNormal, Contact, LinearSystem
     >>> from klapper.schemes import Regularised
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> mass = LinearSystem([1.0], velocity=[-2.0], contacts=[Contact("floor", normal=[1.0])])
     >>> simulate(mass, 0.04, Regularised(CompliantNormal(1e4, 0.0))).velocity[-1].round(6)
     array([2.])

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from klapper.contact_states import SLIP
-from klapper.contact_states import STICK as STICKS
+from klapper.contact_states import SLIP, STICK as STICKS
 from klapper.schemes.held_contacts import BACKWARD, FORWARD, HeldContacts
 from klapper.schemes.implicit_step import ImplicitStep
 

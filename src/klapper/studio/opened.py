@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from klapper.doors import Unreadable
 from klapper.doors.toml import read_toml
-from klapper.report.record import Record
-from klapper.report.record import read as read_record
+from klapper.report.record import Record, read as read_record
 from klapper.report.verdict import Verdict, verdict
-from klapper.report.words import brief
-from klapper.report.words import verdict as words_of_checks
+from klapper.report.words import brief, verdict as words_of_checks
 from klapper.studio.errors import StudioError
 from klapper.studio.listing import RUNS, kind_of
 from klapper.studio.place import Root

@@ -21,7 +21,7 @@ def read_picture(content: Any) -> Picture:
 
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.schemes import EventDriven
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> from klapper.view import read_picture
     >>> run = simulate(LinearSystem([1.0], velocity=[2.0], coordinates=["cart"]), 3.0, EventDriven())
     >>> [part.name for part in read_picture(run.about["picture"]).parts]
@@ -41,7 +41,7 @@ def with_picture(run: Run, model: Any) -> Run:
     >>> from dataclasses import replace
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.schemes import EventDriven
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> from klapper.view import read_picture, with_picture
     >>> cart = LinearSystem([1.0], velocity=[2.0], coordinates=["cart"])
     >>> blind = replace(simulate(cart, 3.0, EventDriven()), about={})

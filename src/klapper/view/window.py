@@ -36,7 +36,7 @@ def show(
 
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.schemes import EventDriven
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> from klapper.view import show
     >>> run = simulate(LinearSystem([1.0], velocity=[2.0]), 3.0, EventDriven())
     >>> _ = show(run, time=1.5, screenshot="half_way.png")  # doctest: +SKIP

@@ -35,7 +35,7 @@ def write_xdmf(run: Run, path: str | Path, *, frames: int = FRAMES, exaggeration
     >>> import tempfile
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.schemes import EventDriven
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> from klapper.view import write_xdmf
     >>> run = simulate(LinearSystem([1.0], velocity=[2.0]), 3.0, EventDriven())
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -9,7 +9,7 @@ from klapper.analysis.harmonic.newton import balanced
 from klapper.mechanics import Contact, Harmonic, InvalidModel
 from klapper.reduction import craig_bampton, quasi_static
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 from klapper.structures import Assembly, Beam, Material, Section, Structure
 
 TIPS = 0.2, 0.204

@@ -21,7 +21,7 @@ from klapper.mechanics import (
     State,
 )
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def den_hartog(omega: float, limit: float) -> float:

@@ -14,7 +14,7 @@ from klapper.mechanics.errors import InvalidModel
 from klapper.schemes import EventDriven, Moreau
 from klapper.schemes.base import StepFailed
 from klapper.schemes.phase_record import record_phases
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def same_values(found, expected, tolerance):

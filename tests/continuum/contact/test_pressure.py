@@ -19,7 +19,7 @@ from klapper.continuum.contact.pressure import _order
 from klapper.continuum.contact.surface import Surface
 from klapper.mechanics import InvalidModel, Ramp
 from klapper.schemes import QuasiStatic
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 LOAD = 10.0
 

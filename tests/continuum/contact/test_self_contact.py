@@ -8,7 +8,7 @@ import pytest
 from klapper.continuum import Continuum, Mesh, NeoHooke, NodeToSegment, Solid, Support, Wall, annulus, block
 from klapper.mechanics import Ramp
 from klapper.schemes import EnergyMomentum, QuasiStatic
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 LAW = NeoHooke(100.0, 0.3)
 PINCH = 0.3  # [m] by which top and bottom of the flat ring are moved towards each other, each

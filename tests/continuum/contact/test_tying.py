@@ -20,7 +20,7 @@ from klapper.continuum.contact.interface import typical_length
 from klapper.continuum.elements import ELEMENTS, SOLIDS
 from klapper.mechanics import InvalidModel
 from klapper.schemes import EnergyMomentum, Multipliers, QuasiStatic
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 METHODS = ["mortar", "node-to-segment"]
 

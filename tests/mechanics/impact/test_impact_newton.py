@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sparse
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from impact_cases import projection, random_impact, ring, row, three
 
 from klapper.complementarity import Lemke, MixedComplementarity, NoSolution, solve

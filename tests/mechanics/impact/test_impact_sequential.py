@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from impact_cases import balls, random_impact, ring, row, three
 
 from klapper.mechanics.impact import ImpactProblem, Newton, Sequential

@@ -141,7 +141,7 @@ def _sampled(scheme: Phased, length: float, section: Any, quantity: Any) -> Phas
 
 def _run(system: System, begin: State, length: float, settle: int, keep: int, scheme: Scheme) -> Run:
     """The part of the motion that is looked at."""
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     begun = copy.copy(system)
     begun.start = begin

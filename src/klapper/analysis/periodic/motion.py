@@ -183,7 +183,7 @@ class PeriodicMotion:
 
     def over(self, periods: int, *, samples: int = _SAMPLES) -> Run:
         """The motion over some periods from the start, integrated, with some samples per period besides the events."""
-        from klapper.simulate import simulate
+        from klapper.simulation import simulate
 
         begun = copy.copy(self.system)
         begun.start = self.start

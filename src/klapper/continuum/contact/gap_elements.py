@@ -15,8 +15,12 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sparse
 
-from klapper.continuum.contact.invariants import Expansion, InvariantFunctions, invariant_gradients
-from klapper.continuum.contact.invariants import invariants as invariants_of
+from klapper.continuum.contact.invariants import (
+    Expansion,
+    InvariantFunctions,
+    invariant_gradients,
+    invariants as invariants_of,
+)
 from klapper.mechanics.discrete_gradient import discrete_gradient, discrete_gradient_slope
 
 _KEPT = 3  # configurations: the beginning of a step, its end, and the one before

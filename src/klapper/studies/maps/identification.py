@@ -142,7 +142,7 @@ def _late_turn(length: float, centre: float, speed: float, turns: int) -> np.nda
     """
     from klapper.analysis.rotor import gravity_response
     from klapper.schemes.moreau import Moreau
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     made = model(length, centre, _MODES)
     shaken = gravity_response(made.rotor, [speed])[0]

@@ -20,7 +20,7 @@ from klapper.mechanics.system import System
 from klapper.results import Run
 from klapper.results.comparison import Comparison, Refinement
 from klapper.schemes.base import Scheme, require_scheme
-from klapper.simulate import SimulationFailed, require_arguments, simulate
+from klapper.simulation import SimulationFailed, require_arguments, simulate
 
 __all__ = ["compare"]
 
@@ -45,11 +45,11 @@ def compare(
                    else the last
     ``samples``    number of common times at which runs are compared
     ``refine``     how often the step (tolerance, contact compliance) of each method is halved to observe its order
-    ``progress``   see :func:`klapper.simulate.simulate`
+    ``progress``   see :func:`klapper.simulate`
 
     Moreau's step with θ = ½ is of second order where nothing jumps, error ∝ h²:
 
-    >>> from klapper.compare import compare
+    >>> from klapper.comparison import compare
     >>> from klapper.mechanics import LinearSystem
     >>> from klapper.schemes import Moreau, PiecewiseExact
     >>> oscillator = LinearSystem([1.0], stiffness=[1.0], position=[1.0])

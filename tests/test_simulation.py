@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import klapper.progress
-import klapper.simulate as loop
+import klapper.simulation as loop
 from klapper.bodies import Planar
 from klapper.contact_states import IMPACT, OPEN
 from klapper.mechanics import (
@@ -27,7 +27,7 @@ from klapper.mechanics import (
 from klapper.mechanics.impact import Sequential
 from klapper.results import ResultsError, read
 from klapper.schemes import Moreau, Scheme
-from klapper.simulate import SimulationFailed, SimulationInterrupted, simulate
+from klapper.simulation import SimulationFailed, SimulationInterrupted, simulate
 
 G = 9.81
 

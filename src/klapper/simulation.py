@@ -69,13 +69,13 @@ class SimulationFailed(RuntimeError):
 
     >>> from klapper.mechanics import Constraint, LinearSystem, Ramp
     >>> from klapper.schemes import Moreau
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> wall, ram = Constraint("wall", [1.0]), Constraint("ram", [1.0], offset=Ramp(0.0, 2.0))
     >>> held = LinearSystem([1.0], constraints=[wall, ram])
     >>> simulate(held, 1.0, Moreau(0.1, compiled=False))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    klapper.simulate.SimulationFailed: At 0 s constraint 'ram' contradicts the others: 1 m/s cannot be met. ...
+    klapper.simulation.SimulationFailed: At 0 s constraint 'ram' contradicts the others: 1 m/s cannot be met. ...
     """
 
     def __init__(self, message: str, run: Run) -> None:
@@ -94,7 +94,7 @@ class SimulationInterrupted(KeyboardInterrupt):
 
     >>> from klapper.mechanics import FunctionSystem
     >>> from klapper.schemes import Moreau
-    >>> from klapper.simulate import SimulationInterrupted, simulate
+    >>> from klapper.simulation import SimulationInterrupted, simulate
     >>> def force(t, q, v):
     ...     if t > 0.22:
     ...         raise KeyboardInterrupt
@@ -179,7 +179,7 @@ def simulate(
 
     >>> from klapper.mechanics import Contact, LinearSystem
     >>> from klapper.schemes import EventDriven
-    >>> from klapper.simulate import simulate
+    >>> from klapper.simulation import simulate
     >>> floor = Contact("floor", normal=[1.0], restitution=0.6)
     >>> ball = LinearSystem([1.0], force=[-10.0], position=[1.25], contacts=[floor])
     >>> time, position, velocity = simulate(ball, 1.0, EventDriven()).final

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from klapper.compare import compare
+from klapper.comparison import compare
 from klapper.mechanics import Contact, LinearSystem
 from klapper.mechanics.errors import InvalidModel
 from klapper.results import ResultsError
 from klapper.schemes import Moreau
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 def ball(restitution: float = 0.8) -> LinearSystem:

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from klapper.schemes.contact_rounds import HardContact
     from klapper.schemes.energy_momentum import EnergyMomentum, Multipliers
     from klapper.schemes.event_driven import EventDriven
-    from klapper.schemes.friction_strategies import FunctionalFriction, PseudoInverseFriction
+    from klapper.schemes.friction_strategies import (
+        FrictionStrategy,
+        FunctionalFriction,
+        PseudoInverseFriction,
+    )
     from klapper.schemes.generalised_alpha import GeneralisedAlpha
     from klapper.schemes.leapfrog import Leapfrog
     from klapper.schemes.longest_step import stable_step
@@ -40,6 +44,7 @@ _PLACES = {
     "CentralDifference": "central_difference",
     "EnergyMomentum": "energy_momentum",
     "EventDriven": "event_driven",
+    "FrictionStrategy": "friction_strategies",
     "FunctionalFriction": "friction_strategies",
     "GeneralisedAlpha": "generalised_alpha",
     "HardContact": "contact_rounds",
@@ -74,6 +79,7 @@ __all__ = [
     "CentralDifference",
     "EnergyMomentum",
     "EventDriven",
+    "FrictionStrategy",
     "FunctionalFriction",
     "GeneralisedAlpha",
     "HardContact",

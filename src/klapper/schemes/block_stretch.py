@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
 def obstacle(scheme: NestedProx, system: Any) -> str:
     """Why the compiled loop cannot take the scheme; empty if it can."""
-    strategy = scheme.strategy
-    if isinstance(strategy, FunctionalFriction) and strategy.ansatz == 3 and max(strategy.coordinates) > 2:
-        return "ansatz 3 looks at a coordinate that a rigid block does not have"
+    if not isinstance(scheme.strategy, PseudoInverseFriction | FunctionalFriction | None):
+        return f"friction strategy '{scheme.strategy.name}' is Python code"
     if not system.contacts.constant:
         return "a friction coefficient depends on the sliding speed"
     return ""
@@ -111,11 +110,15 @@ class BlockStretch:
         scheme, strategy, h = self.scheme, self.scheme.strategy, self.scheme.step_size
         code, metric, plain = kernel.PROX, np.ones(3), True
         stiffness, preload = np.ones(2), np.zeros(2)
+        of_contacts, contact_weights, contact_linear = False, np.ones(2), np.zeros(2)
         if isinstance(strategy, PseudoInverseFriction):
             code = kernel.REDISTRIBUTED if strategy.redistribute else kernel.PSEUDO_INVERSE
         elif isinstance(strategy, FunctionalFriction):
             code, plain = kernel.FUNCTIONAL, strategy.plain
             metric = self._metric(strategy)
+            of_contacts = strategy.ansatz == 3
+            contact_weights = np.array(strategy.contact_weights or (1.0, 1.0))
+            contact_linear = np.array(strategy.contact_linear or (0.0, 0.0))
             stiffness = np.array(strategy.stiffness if strategy.stiffness is not None else (1.0, 1.0))
             preload = h * np.array(strategy.preload if strategy.preload is not None else (0.0, 0.0))
         given = None if scheme.start in (None, "previous") else h * np.array(scheme.start)
@@ -124,6 +127,9 @@ class BlockStretch:
             scheme.integrator == "implicit",
             code,
             metric,
+            of_contacts,
+            contact_weights,
+            contact_linear,
             plain,
             stiffness,
             preload,
@@ -147,11 +153,7 @@ class BlockStretch:
         """P (3,) of one body."""
         if strategy.ansatz == 2:
             return np.array([self.form.mass[0], self.form.mass[0], self.form.inertia[0]]) ** 2
-        metric = np.ones(3)
-        if strategy.ansatz == 3:
-            metric[:] = 0.0
-            metric[list(strategy.coordinates)] = 1.0
-        return metric
+        return np.ones(3)
 
     def _loads(self, first: int, count: int) -> Loads:
         from klapper.schemes.kernels.block_state import Loads

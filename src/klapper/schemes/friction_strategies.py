@@ -6,12 +6,16 @@ else, and with the strategy "prox", friction is iterated like the normal impulse
 
     PseudoInverseFriction  λ = −G⁺ (Wᵀ M⁻¹ h + w̄), tangential part, clipped to the friction limits    (4.8), Fig. C.5
     FunctionalFriction     S minimises z = v̇ᵀ P v̇; the split by the smallest Σ (T_i − preload_i)² / stiffness_i Fig. C.6
+
+A strategy of one's own has a ``name`` and ``impulses(now)``, which gets a :class:`Round` and returns friction impulses
+(k,) [N s] and a word about them. It keeps |T| ≤ ``limit``; the step refuses others, and says where the friction does
+not agree with the sliding velocities.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -57,10 +61,56 @@ class Round:
         return self.tangential.mean(axis=1)
 
     @property
+    def sliding_row(self) -> tuple[np.ndarray, np.ndarray]:
+        """(g, r) (k,): tangential accelerations a = g S + r [m/s²] by the friction sum S [N], while contacts that press
+        stay closed, (4.10); zero where a contact does not press."""
+        pressing = self.pressed > 0.0
+        held = self.normal[:, pressing]
+        columns = np.column_stack([held, self.tangential])
+        response = columns.T @ self.inverse(np.column_stack([held, self.direction, self.force]))
+        n = held.shape[1]
+        effect, rest = response[:, n], response[:, n + 1]
+        rest = rest + np.concatenate([self.bend_normal[pressing], self.bend_tangential])
+        both = np.column_stack([effect, rest])
+        closing = np.linalg.pinv(response[:n, :n], rcond=_RANK, hermitian=True) @ both[:n]
+        g, r = np.where(pressing, (both[n:] - response[n:, :n] @ closing).T, 0.0)
+        return np.where(np.abs(g) > _RANK * np.abs(effect[n:]), g, 0.0), r
+
+    @property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """Least and greatest friction impulses (k,) [N s]: both the same for a contact that slides."""
         sliding = -np.sign(self.slip) * self.limit
         return np.where(self.sticks, -self.limit, sliding), np.where(self.sticks, self.limit, sliding)
+
+
+class FrictionStrategy(Protocol):
+    """Gives the friction impulses of contacts with one common direction (contract in the module's docstring).
+
+    All of it at the first contact that can take it:
+
+    >>> from klapper.bodies import FootedBlock, rigid_block
+    >>> from klapper.mechanics import Constant
+    >>> from klapper.schemes import NestedProx
+    >>> from klapper.simulation import simulate
+    >>> @dataclass(frozen=True)
+    ... class FirstComeFirstServed:
+    ...     name = "first come, first served"
+    ...     def impulses(self, now):
+    ...         g, r = now.sliding_row
+    ...         wanted, given = -(r[0] / g[0]) * now.duration, []
+    ...         for lower, upper in zip(*now.bounds):
+    ...             given.append(np.clip(wanted - sum(given), lower, upper))
+    ...         return np.array(given), ""
+    >>> block = rigid_block(FootedBlock(0.2, 0.1, 16.0, friction=(0.1, 0.1)), load=Constant([10.0, 0.0, 0.0]))
+    >>> run = simulate(block, 0.002, NestedProx(1e-3, friction=FirstComeFirstServed()))
+    >>> run.force[-1, :, 1].round(3)  # 0.1 · 73.48 N at A
+    array([-7.348, -2.652])
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def impulses(self, now: Round) -> tuple[np.ndarray, str]: ...
 
 
 @dataclass(frozen=True)
@@ -110,10 +160,12 @@ class PseudoInverseFriction:
 class FunctionalFriction:
     """The friction sum with the smallest acceleration, shared by stiffness.
 
-    ``ansatz``       1: P = 1, all accelerations; 2: P = M M, all forces; 3: accelerations of ``coordinates`` only
-    ``coordinates``  numbers of the velocities that ansatz 3 looks at
-    ``stiffness``    of each contact of the system, only ratios count; None: equal, i.e. the smallest Σ T_i²
-    ``preload``      friction forces [N] of each contact without a load; None: zero
+    ``ansatz``           1: P = 1, all accelerations; 2: P = M M, all forces; 3: z = Σ w_i a_i² + 2 l_i a_i, tangential
+                         accelerations a_i of the contacts that press, while these stay closed
+    ``stiffness``        of each contact of the system, only ratios count; None: equal, i.e. the smallest Σ T_i²
+    ``preload``          friction forces [N] of each contact without a load; None: zero
+    ``contact_weights``  w_i of ansatz 3, dimensionless, of each contact of the system, above 0; None: one
+    ``contact_linear``   l_i [m/s²], the same: the accelerations wanted are −l_i/w_i; None: zero
 
     A block is pushed with 10 N and sticks; one foot is three times as stiff as the other one:
 
@@ -128,18 +180,22 @@ class FunctionalFriction:
     """
 
     ansatz: int = 3
-    coordinates: tuple[int, ...] = (0,)
     stiffness: tuple[float, ...] | None = None
     preload: tuple[float, ...] | None = None
+    contact_weights: tuple[float, ...] | None = None
+    contact_linear: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.ansatz not in (1, 2, 3):
             raise InvalidModel(f"ansatz is {self.ansatz!r}; allowed are 1, 2 and 3.")
-        if self.ansatz == 3 and not self.coordinates:
-            raise InvalidModel("coordinates is empty; ansatz 3 needs at least one number of a velocity.")
-        for part in self.stiffness or ():
-            number(part, "stiffness", "numbers above 0", above=0.0)
-        numbers(self.preload or (), "preload")
+        for argument in ("stiffness", "contact_weights"):
+            for part in getattr(self, argument) or ():
+                number(part, argument, "numbers above 0", above=0.0)
+        for argument in ("preload", "contact_linear"):
+            numbers(getattr(self, argument) or (), argument)
+        for argument in ("contact_weights", "contact_linear"):
+            if self.ansatz != 3 and getattr(self, argument) is not None:
+                raise InvalidModel(f"{argument} belongs to ansatz 3; leave it out, or take ansatz=3.")
 
     @property
     def name(self) -> str:
@@ -151,14 +207,19 @@ class FunctionalFriction:
         return self.stiffness is None and self.preload is None
 
     def sum_weights(self, now: Round) -> tuple[float, float]:
-        """k and w of z = k S² + 2 w S + c in the force sum S [N]."""
+        """k and w of z = k S² + 2 w S + c in the force sum S [N]; 1 and 0 if S does not change z."""
+        if self.ansatz == 3:
+            g, r = now.sliding_row
+            weights, linear = (
+                default if given is None else np.array(given)[now.contact]
+                for given, default in ((self.contact_weights, 1.0), (self.contact_linear, 0.0))
+            )
+            k, w = float(np.sum(weights * g**2)), float(np.sum(g * (weights * r + linear)))
+            return (k, w) if k > 0.0 else (1.0, 0.0)
         reach = now.inverse(now.direction)
         rest = now.inverse(now.force + now.normal @ now.pressed / now.duration)
         if self.ansatz == 2:
             reach, rest = now.mass @ reach, now.mass @ rest
-        elif self.ansatz == 3:
-            chosen = list(self.coordinates)
-            reach, rest = reach[chosen], rest[chosen]
         return float(reach @ reach), float(reach @ rest)
 
     def impulses(self, now: Round) -> tuple[np.ndarray, str]:
@@ -180,20 +241,38 @@ class FunctionalFriction:
         return water_filling(-w / k * now.duration, lower, upper, start=start, stiffness=stiffness), label
 
 
-def strategy_of(given: Any) -> PseudoInverseFriction | FunctionalFriction | None:
+def strategy_of(given: Any) -> FrictionStrategy | None:
     """A strategy from itself or its name; None for "prox"."""
-    if isinstance(given, PseudoInverseFriction | FunctionalFriction):
-        return given
-    if given == "prox":
-        return None
-    if given in ("pinv", "pinv-redistributed"):
-        return PseudoInverseFriction(redistribute=given == "pinv-redistributed")
-    if given in NAMES:
-        return FunctionalFriction(int(given[-1]))
+    if isinstance(given, str):
+        if given == "prox":
+            return None
+        if given in ("pinv", "pinv-redistributed"):
+            return PseudoInverseFriction(redistribute=given == "pinv-redistributed")
+        if given in NAMES:
+            return FunctionalFriction(int(given[-1]))
+    named = isinstance(getattr(given, "name", None), str) and not isinstance(given, type)
+    if named and callable(getattr(given, "impulses", None)):
+        return given  # type: ignore[no-any-return]
     raise InvalidModel(
-        f"friction is {given!r}; allowed are {', '.join(repr(name) for name in NAMES)}, PseudoInverseFriction(...) and "
-        f"FunctionalFriction(...)."
+        f"friction is {given!r}; allowed are {', '.join(repr(name) for name in NAMES)}, PseudoInverseFriction(...), "
+        f"FunctionalFriction(...) and objects with a name and impulses(round)."
     )
+
+
+def impulses_of(strategy: FrictionStrategy, now: Round) -> tuple[np.ndarray, str]:
+    """The impulses (k,) [N s] of a strategy and its word, each of the kind that the step needs."""
+    answer = strategy.impulses(now)
+    if not (isinstance(answer, tuple) and len(answer) == 2):
+        raise InvalidModel(
+            f"the friction strategy '{strategy.name}' returned {answer!r}; expected a pair: impulses and a word."
+        )
+    impulse = np.asarray(answer[0], dtype=float)
+    if impulse.shape != now.pressed.shape or not np.all(np.isfinite(impulse)):
+        raise InvalidModel(
+            f"the friction strategy '{strategy.name}' returned impulses {answer[0]!r}; expected {len(now.pressed)} "
+            f"finite numbers in N s."
+        )
+    return impulse, str(answer[1])
 
 
 def share_direction(tangential: np.ndarray) -> bool:

@@ -41,7 +41,9 @@ class NestedProx(EqualSteps):
     ``step_size``        Δt [s]
     ``integrator``       "midpoint" or "implicit"
     ``friction``         "prox", "pinv", "pinv-redistributed", "functional-1", "functional-2", "functional-3", or a
-                         strategy; strategies act where at least two closed contacts push in one direction
+                         strategy (:class:`FunctionalFriction`, :class:`PseudoInverseFriction`, or one of your own,
+                         :class:`FrictionStrategy`); strategies act where at least two closed contacts push in one
+                         direction
     ``start``            where the iteration of every step begins: None for zero, "previous" for the forces of the step
                          before, or forces ((N, T), …) [N] of all contacts, normal and tangential
     ``weights``          factor of r of each contact's friction, dimensionless; None: one
@@ -166,7 +168,7 @@ class NestedProx(EqualSteps):
             raise InvalidModel(
                 f"'{system.name}' has friction that depends on other contacts' normal forces; use Moreau."
             )
-        for argument in ("weights", "start", "stiffness", "preload"):
+        for argument in ("weights", "start", "stiffness", "preload", "contact_weights", "contact_linear"):
             given = getattr(self, argument, None) or getattr(self.strategy, argument, None)
             if given is not None and given != "previous" and len(given) != count:
                 raise InvalidModel(

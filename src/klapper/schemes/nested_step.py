@@ -12,7 +12,7 @@ from klapper.contact_states import OPEN, SLIP, STICK
 from klapper.mechanics.ledger import Increment
 from klapper.mechanics.system import Directions, System
 from klapper.schemes.base import Snapshot, Step, StepFailed, kinetic_energy
-from klapper.schemes.friction_strategies import Round, share_direction
+from klapper.schemes.friction_strategies import Round, impulses_of, share_direction
 from klapper.schemes.mobility import Inverse
 from klapper.schemes.nested_iteration import NORMAL, TANGENTIAL, Counter, Diverged, projected, rounds
 from klapper.schemes.stick_flags import onto_contacts, sliding_mobility, sticking, without_sliding
@@ -156,7 +156,8 @@ class NestedStep:
         v_after = self.free + self.response @ impulse.ravel()
         bend = self.system.curvature(self.t_middle, self.q_middle, v_after, self.contact)
         pressed = impulse[:, NORMAL]
-        return self.scheme.strategy.impulses(
+        return impulses_of(
+            self.scheme.strategy,
             Round(
                 self.mass,
                 self.inverse,
@@ -171,7 +172,7 @@ class NestedStep:
                 self.before.memory[self.contact] > 0.0,
                 self.slip_before[self.taking_part],
                 self.h,
-            )
+            ),
         )
 
     def _verified(self, impulse: np.ndarray, chosen: bool, notes: dict[str, str]) -> float:

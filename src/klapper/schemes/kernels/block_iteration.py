@@ -27,7 +27,8 @@ _PARALLEL = 1e-3
 class Options(NamedTuple):
     """The settings of the scheme as numbers, see :class:`klapper.schemes.nested_prox.NestedProx`.
 
-    ``metric``  (3,) P of ansatz 1, 2, 3 for one body; ``stiffness``, ``preload`` [N s], ``weights`` (2,)
+    ``metric``  (3,) P of ansatz 1, 2 for one body; ``of_contacts``: ansatz 3, with ``contact_weights`` and
+                ``contact_linear`` (2,); ``stiffness``, ``preload`` [N s], ``weights`` (2,)
     ``start``   (4,) [N s] of every step, or those of the step before if ``warm``
     """
 
@@ -35,6 +36,9 @@ class Options(NamedTuple):
     implicit: bool
     strategy: int
     metric: np.ndarray
+    of_contacts: bool
+    contact_weights: np.ndarray
+    contact_linear: np.ndarray
     plain: bool
     stiffness: np.ndarray
     preload: np.ndarray
@@ -211,7 +215,7 @@ def split(form: BlockForm, options: Options, place: Place, v_after: np.ndarray, 
         if not place.sticks[i]:
             lower[i] = upper[i] = -np.sign(place.slip[i]) * limit
     if options.strategy == FUNCTIONAL:
-        return _by_functional(form, options, place, lower, upper, impulse)
+        return _by_functional(form, options, place, v_after, lower, upper, impulse)
     wanted = _bilateral(form, place, v_after)
     total = 0.0
     for i in range(2):
@@ -230,18 +234,22 @@ def _by_functional(
     form: BlockForm,
     options: Options,
     place: Place,
+    v_after: np.ndarray,
     lower: np.ndarray,
     upper: np.ndarray,
     impulse: np.ndarray,
 ) -> int:
     h = options.step
     k, w = 0.0, 0.0
-    for i in range(3):
-        mass = form.inertia[0] if i == 2 else form.mass[0]
-        reach = 0.5 * (place.column[i, 1] + place.column[i, 3]) / mass
-        rest = place.column[i, 0] * impulse[0] + place.column[i, 2] * impulse[2]
-        k += options.metric[i] * reach**2
-        w += options.metric[i] * reach * (place.force[i] + rest / h) / mass
+    if options.of_contacts:
+        k, w = _of_contacts(form, options, place, v_after, impulse)
+    else:
+        for i in range(3):
+            mass = form.inertia[0] if i == 2 else form.mass[0]
+            reach = 0.5 * (place.column[i, 1] + place.column[i, 3]) / mass
+            rest = place.column[i, 0] * impulse[0] + place.column[i, 2] * impulse[2]
+            k += options.metric[i] * reach**2
+            w += options.metric[i] * reach * (place.force[i] + rest / h) / mass
     slip_a = 0.0 if place.sticks[0] else place.slip[0]
     slip_b = 0.0 if place.sticks[1] else place.slip[1]
     mu_a, mu_b, case = case_minimum(
@@ -256,8 +264,48 @@ def _by_functional(
 
 
 @njit(cache=True)
-def _bilateral(form: BlockForm, place: Place, v_after: np.ndarray) -> np.ndarray:
-    """λ_TA, λ_TB (2,) [N] of the smallest forces that stop all contact accelerations, (4.8)."""
+def _of_contacts(
+    form: BlockForm, options: Options, place: Place, v_after: np.ndarray, impulse: np.ndarray
+) -> tuple[float, float]:
+    """k and w of ansatz 3: tangential accelerations g S + r of the feet that press, while these stay closed; 1 and 0 if
+    there are none."""
+    rest = _unforced(form, place, v_after)
+    effect = np.empty(4)
+    for a in range(4):
+        effect[a] = 0.5 * (place.delassus[a, 1] + place.delassus[a, 3])
+    k, w = 0.0, 0.0
+    both = impulse[0] > 0.0 and impulse[2] > 0.0
+    high, low, across = place.delassus[0, 0], place.delassus[2, 2], place.delassus[0, 2]
+    det = high * low - across**2
+    for i in range(2):
+        if not impulse[2 * i] > 0.0:
+            continue
+        row = 2 * i + 1
+        g, r = effect[row], rest[row]
+        if both:
+            to_a, to_b = place.delassus[row, 0], place.delassus[row, 2]
+            g -= (
+                to_a * (low * effect[0] - across * effect[2]) + to_b * (high * effect[2] - across * effect[0])
+            ) / det
+            r -= (
+                to_a * (low * rest[0] - across * rest[2]) + to_b * (high * rest[2] - across * rest[0])
+            ) / det
+        else:
+            normal = 2 * i
+            share = place.delassus[row, normal] / place.delassus[normal, normal]
+            g -= share * effect[normal]
+            r -= share * rest[normal]
+        if abs(g) > _RANK * abs(effect[row]):
+            k += options.contact_weights[i] * g**2
+            w += g * (options.contact_weights[i] * r + options.contact_linear[i])
+    if k == 0.0:
+        return 1.0, 0.0
+    return k, w
+
+
+@njit(cache=True)
+def _unforced(form: BlockForm, place: Place, v_after: np.ndarray) -> np.ndarray:
+    """Wᵀ M⁻¹ h + w̄ (4,): contact accelerations without contact forces."""
     needed = np.zeros(4)
     spin = v_after[2] ** 2
     for k in range(4):
@@ -269,6 +317,13 @@ def _bilateral(form: BlockForm, place: Place, v_after: np.ndarray) -> np.ndarray
             place.column[2, 2 * i + 1] * spin
         )  # −r_y φ̇² of the normal, −r_x φ̇² of the sliding velocity
         needed[2 * i + 1] -= place.column[2, 2 * i] * spin
+    return needed
+
+
+@njit(cache=True)
+def _bilateral(form: BlockForm, place: Place, v_after: np.ndarray) -> np.ndarray:
+    """λ_TA, λ_TB (2,) [N] of the smallest forces that stop all contact accelerations, (4.8)."""
+    needed = _unforced(form, place, v_after)
     values, vectors = np.empty((4, 4)), np.empty((4, 4))
     for a in range(4):
         for b in range(4):

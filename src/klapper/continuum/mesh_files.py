@@ -1,4 +1,5 @@
-"""Meshes in the files of other programs, through meshio: Gmsh .msh, VTK .vtk and .vtu, Abaqus .inp, Nastran .bdf, ….
+"""Meshes in the files of other programs, through meshio: Gmsh .msh, VTK .vtk and .vtu, Abaqus .inp, Nastran .bdf,
+Salome .med, XDMF, ….
 
 Bodies are the cells of the highest dimension in a file: triangles and quadrilaterals of a plane mesh, tetrahedra and
 hexahedra of one in space. Groups that a file names become surfaces (from cells one dimension lower, or from sets of
@@ -23,14 +24,16 @@ from klapper.mechanics.arguments import finite, number
 from klapper.mechanics.errors import InvalidModel
 
 KINDS = {element.in_files: element.name for element in ELEMENTS.values()}
-READABLE = (".msh", ".vtk", ".vtu", ".inp", ".bdf", ".fem", ".nas", ".mesh", ".avs", ".su2")
+READABLE = (
+    ".msh", ".vtk", ".vtu", ".inp", ".bdf", ".fem", ".nas", ".mesh", ".avs", ".su2", ".med", ".xdmf", ".xmf",
+)  # fmt: skip
 _SUPPORTED = ", ".join(ELEMENTS[name].in_files for name in SOLIDS)
 
 
 def read_mesh(path: Any, *, part: str | None = None, scale: float = 1.0) -> Mesh:
     """The cells of a file as one mesh, or those of one named ``part`` of it.
 
-    ``path``   of the file: .msh, .vtk, .vtu, .inp, .bdf, .fem, .nas, .mesh, .avs or .su2
+    ``path``   of the file: .msh, .vtk, .vtu, .inp, .bdf, .fem, .nas, .mesh, .avs, .su2, .med or .xdmf
     ``scale``  [m] of one unit of the file, e.g. 0.001 for millimetres
 
     >>> from tempfile import TemporaryDirectory
@@ -142,7 +145,8 @@ class _File:
             raise InvalidModel(f"there is no file {file}; give the path of a mesh, e.g. 'part.msh'.")
         if file.suffix.lower() not in READABLE:
             raise InvalidModel(
-                f"{self.name} ends in none of {', '.join(READABLE)}, the meshes that are read."
+                f"{self.name} ends in none of {', '.join(READABLE)}, the meshes that are read: convert it, for "
+                f"instance by `meshio convert {self.name} {file.stem}.vtu` or in ParaView."
             )
         unit = number(scale, "scale", "numbers above 0, in m per unit of the file", above=0.0)
         try:

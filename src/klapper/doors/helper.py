@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -22,6 +23,7 @@ from klapper.doors.errors import Unreadable
 
 _PROGRAM = Path(__file__).with_name("mesh_program.py")
 _THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+_BY_LIMITS = (-getattr(signal, "SIGPROF", 0), -getattr(signal, "SIGKILL", 0))
 _ONE_AT_A_TIME = Lock()
 
 
@@ -84,8 +86,11 @@ class _Reader:
             self.close()
             raise
         if not answer:
-            self.close()
-            raise Unreadable("reading it takes more time or memory than a file of its size needs")
+            raise Unreadable(
+                "reading it takes more time or memory than a file of its size needs"
+                if self.close() in _BY_LIMITS
+                else "it ends the program that reads it"
+            )
         return answer
 
     def _started(self) -> subprocess.Popen[bytes]:
@@ -106,15 +111,19 @@ class _Reader:
             self._owner = os.getpid()
         return self._process
 
-    def close(self) -> None:
+    def close(self) -> int | None:
+        """End the process; how it ended, if by itself."""
         process, self._process = self._process, None
-        if process is not None and self._owner == os.getpid():
-            process.kill()
-            for stream in (process.stdin, process.stdout):
-                with suppress(OSError):
-                    if stream is not None:
-                        stream.close()
-            process.wait()
+        if process is None or self._owner != os.getpid():
+            return None
+        for stream in (process.stdin, process.stdout):
+            with suppress(OSError):
+                if stream is not None:
+                    stream.close()
+        with suppress(subprocess.TimeoutExpired):  # it ends at the end of its input
+            return process.wait(1.0)
+        process.kill()
+        return process.wait()
 
 
 _reader = _Reader()

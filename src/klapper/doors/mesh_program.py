@@ -1,8 +1,10 @@
 """The program that reads mesh files: run by :mod:`klapper.doors.helper` as a process of its own, never imported.
 
 meshio reads many formats, believes what a file declares, and opens what a file names. Here it has limits of memory and
-of processor time, and opens regular files below the folder of the mesh only. Messages are a length of 8 bytes and that
-many bytes: the request is JSON, the answer a line of JSON and the arrays that it describes.
+of processor time, and opens regular files below the folder of the mesh only. An audit hook of Python sees to that; the
+HDF5 library (.med, .xdmf) does not ask Python, so it gets the bytes of a file, and from then on the system opens no
+file for this process. Messages are a length of 8 bytes and that many bytes: the request is JSON, the answer a line of
+JSON and the arrays that it describes.
 """
 
 import json
@@ -11,9 +13,14 @@ import stat
 import sys
 import xml.etree.ElementTree  # noqa: F401  (readers import these when they are called)
 import zlib  # noqa: F401
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import BytesIO, StringIO
+from typing import Any
 
+os.environ["HDF5_PLUGIN_PRELOAD"] = "::"  # its library loads no filters from elsewhere; read when it starts
+
+import h5py
 import meshio
 import numpy as np
 
@@ -38,6 +45,7 @@ _HARMLESS = (
     "array.",
     "builtins.id",
     "import",
+    "resource.",
 )
 
 
@@ -81,10 +89,60 @@ def limited(size: int) -> None:
     signal.setitimer(signal.ITIMER_PROF, SECONDS + PER_BYTE * size)
 
 
+def extended(size: int) -> None:
+    """The limits with those of another file of ``size`` bytes."""
+    memory, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if memory != hard:
+        resource.setrlimit(resource.RLIMIT_AS, (memory + TIMES * size, hard))
+    signal.setitimer(signal.ITIMER_PROF, signal.getitimer(signal.ITIMER_PROF)[0] + PER_BYTE * size)
+
+
+def require_inside(name: str, entry: Any) -> None:
+    """Refuse an array whose numbers lie elsewhere: the library would take zeros for those that it cannot open."""
+    if isinstance(entry, h5py.Dataset) and (entry.external or entry.is_virtual):
+        raise PermissionError(f"the data of {name!r} is in another file")
+
+
+@contextmanager
+def hdf5_from_memory(name: str) -> Iterator[None]:
+    """Within, ``h5py.File`` reads the bytes of a file, and the system opens nothing after it: no link leads out."""
+    known: dict[str, bytes] = {}
+    before = h5py.File
+    whole = (0, 0) if resource is None else resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    def content_of(path: str) -> bytes:
+        with open(path, "rb") as stream:
+            if path != os.path.realpath(name):
+                extended(os.fstat(stream.fileno()).st_size)
+            return stream.read()
+
+    def from_memory(given: Any, mode: str = "r") -> h5py.File:
+        if resource is None:
+            raise PermissionError("this system cannot confine the HDF5 library: convert it to .vtu")
+        resource.setrlimit(resource.RLIMIT_NOFILE, whole)
+        path = os.path.realpath(given)
+        known[path] = known.get(path) or content_of(path)
+        lowest = os.dup(0)
+        os.close(lowest)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (lowest, whole[1]))
+        file = before(BytesIO(known[path]), "r")
+        file.visititems(require_inside)
+        return file
+
+    h5py.File = from_memory
+    try:
+        yield
+    finally:
+        h5py.File = before
+        if resource is not None:
+            resource.setrlimit(resource.RLIMIT_NOFILE, whole)
+
+
 def read(name: str) -> bytes:
     """The answer for a file."""
-    with redirect_stdout(StringIO()) as said, redirect_stderr(said):
+    with redirect_stdout(StringIO()) as said, redirect_stderr(said), hdf5_from_memory(name):
         mesh = meshio.read(name)
+    name_families(mesh)
     arrays: list[np.ndarray] = []
 
     def add(given: object) -> int:
@@ -118,6 +176,23 @@ def read(name: str) -> bytes:
     for array in arrays:
         answer.write(array.tobytes())
     return answer.getvalue()
+
+
+def name_families(mesh: Any) -> None:
+    """Groups of a MED file as sets: it numbers families of cells and nodes, each of which is in groups by name."""
+    for tags, sets, families in (
+        (mesh.cell_data.get("cell_tags", []), mesh.cell_sets, getattr(mesh, "cell_tags", {})),
+        (mesh.point_data.get("point_tags"), mesh.point_sets, getattr(mesh, "point_tags", {})),
+    ):
+        numbers: dict[str, list[int]] = {}
+        for number, names in families.items():
+            for name in names:
+                numbers.setdefault(name, []).append(number)
+        for name, listed in numbers.items():
+            if isinstance(tags, list):
+                sets[name] = [np.flatnonzero(np.isin(of_block, listed)) for of_block in tags]
+            elif tags is not None:
+                sets[name] = np.flatnonzero(np.isin(tags, listed))
 
 
 def answered(request: dict, folder: _Folder) -> bytes:

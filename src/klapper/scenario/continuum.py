@@ -64,7 +64,10 @@ PARTS: Parts = {
                             ),
                             "file": Table(
                                 {
-                                    "file": needed(File((".msh", ".vtk", ".vtu", ".inp")), "file of a mesh"),
+                                    "file": needed(
+                                        File((".msh", ".vtk", ".vtu", ".inp", ".med", ".xdmf")),
+                                        "file of a mesh",
+                                    ),
                                     "part": Field(Text(), "named part of it"),
                                     "scale": Field(
                                         POSITIVE, "length of one unit of the file", "m", default=1.0

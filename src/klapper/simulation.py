@@ -228,10 +228,24 @@ def _simulated(
                 return finished
             resumed = parts.resume(fingerprint)
             if resumed is not None:
-                loop.go_on(resumed.samples, resumed.snapshot)
+                with _of_this_run(store):
+                    loop.go_on(resumed.samples, resumed.snapshot)
                 return loop.run(parts, shown)
         parts.begin(loop.layout, loop.about(), fingerprint, overwrite=overwrite)
         return loop.run(parts, shown)
+
+
+@contextmanager
+def _of_this_run(store: str | Path) -> Iterator[None]:
+    """Tells in one sentence that what a file gives is no state of this run."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ResultsError(
+            f"{store} holds no state from which this run can go on ({reason}): begin with overwrite, or give another "
+            "folder."
+        ) from error
 
 
 def require_arguments(system: Any, until: Any, scheme: Any, every: Any) -> None:
@@ -340,12 +354,21 @@ class _Loop:
 
     def go_on(self, samples: Samples, stored: dict[str, Any]) -> None:
         """Take up a run that was stored."""
+        snapshot, last = Snapshot.read(stored), samples[-1:]
+        snapshot.require_of(self.snapshot, self.system.contacts.count)
+        self.scheme.require_memory(self.system, snapshot.memory)
+        for name in ("step", "time", "position", "velocity"):
+            if not np.array_equal(np.ravel(getattr(snapshot, name)), np.ravel(getattr(last, name))):
+                raise ValueError(f"{name} is not that of the last sample")
         self.stretches, self.unsaved = [samples], 1
-        self.snapshot = self.sampled = Snapshot.read(stored)
+        self.snapshot = self.sampled = snapshot
         self.findings = Findings.read(stored["findings"])
         self.saved = self.counted = int(stored["samples"])
-        self.tallied = np.asarray(stored["over_time"])
-        self.sampler.tally.read(self.tallied)
+        sums = np.asarray(stored["over_time"])
+        if sums.dtype.kind != "f" or sums.shape != self.sampler.tally.written().shape:
+            raise ValueError("over_time holds no sums of these histories")
+        self.tallied = sums
+        self.sampler.tally.read(sums)
         self.seconds = float(stored["seconds"])
         self.fallbacks = int(stored["fallbacks"])
         self.worst_residual = float(stored["worst_residual"])

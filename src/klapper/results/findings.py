@@ -22,7 +22,12 @@ class Findings:
 
     @classmethod
     def read(cls, text: str) -> Findings:
-        return cls(*json.loads(text))
+        first, count = json.loads(text)
+        if not first.keys() == count.keys() or not all(
+            isinstance(first[kind], str) and isinstance(count[kind], int) for kind in first
+        ):
+            raise ValueError("findings are no remarks with their numbers")
+        return cls(first, count)
 
     def take(self, notes: dict[str, str]) -> None:
         for kind, text in notes.items():

@@ -60,6 +60,31 @@ class Snapshot:
             **{name: np.asarray(written[name]) for name in arrays},
         )
 
+    def require_of(self, start: Snapshot, contacts: int) -> None:
+        """:class:`ValueError` if this cannot be a later state of a run of so many contacts that began at ``start``.
+
+        A file may hold anything, and compiled loops take lengths and numbers of contacts for granted.
+        """
+        for name in ("position", "velocity", "sums"):
+            _require_numbers(name, getattr(self, name), getattr(start, name).shape)
+        k = len(np.atleast_1d(self.contact))
+        _require_numbers("impulse", self.impulse, (k, *start.impulse.shape[1:]))
+        _require_numbers("contact", self.contact, (k,), kinds="iu")
+        if np.any(np.diff(self.contact) <= 0) or not within(self.contact, contacts):
+            raise ValueError("contact holds numbers that are none of contacts")
+        if self.step < 0 or not np.isfinite(self.time):
+            raise ValueError("step or time is none")
+
+
+def _require_numbers(name: str, array: np.ndarray, shape: tuple[int, ...], kinds: str = "f") -> None:
+    if array.dtype.kind not in kinds or array.shape != shape or not np.all(np.isfinite(array)):
+        raise ValueError(f"{name} is not an array {shape} of finite numbers")
+
+
+def within(numbers: np.ndarray, count: int) -> bool:
+    """Whether all numbers are from 0 to ``count`` − 1."""
+    return not numbers.size or bool(0 <= numbers.min() <= numbers.max() < count)
+
 
 @dataclass(frozen=True, eq=False)
 class Step:
@@ -145,7 +170,9 @@ class Scheme(Protocol):
     10. ``inertia`` says whether masses move it, False for one equilibrium after another; ``compliant_contacts`` whether
         its contacts are springs, so that no force is undetermined; ``rebound`` what decides on the speed after an
         impact where the restitution of the contacts is not used.
-    11. ``@registered`` over its class lets files name it, and enters it into the tests of every scheme.
+    11. ``require_memory(system, memory)`` refuses, by :class:`ValueError`, what a file gives for the ``memory`` of a
+        snapshot and no run can have left; a memory of another length than that at the start, if nothing else is said.
+    12. ``@registered`` over its class lets files name it, and enters it into the tests of every scheme.
 
     A class that inherits this one has what stands below without being said again: step by step in Python, of variable
     size, without springs of its own, nothing to refine, with inertia and rigid contacts.
@@ -182,6 +209,9 @@ class Scheme(Protocol):
 
     def stored_energy(self, system: System, snapshot: Snapshot) -> float:
         return 0.0
+
+    def require_memory(self, system: System, memory: np.ndarray) -> None:
+        _require_numbers("memory", memory, self.init(system).memory.shape)
 
     def refined(self, factor: float) -> Scheme | None:
         return None

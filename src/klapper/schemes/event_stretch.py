@@ -18,7 +18,7 @@ from klapper.mechanics.system import System
 from klapper.schemes.base import Snapshot
 from klapper.schemes.compiled_phases import PHASE_STEPS, CompiledSystem, compiled_or_reason, compiled_system
 from klapper.schemes.exact_flow import stiff
-from klapper.schemes.phase_modes import Modes, PhaseMemory
+from klapper.schemes.phase_modes import Modes, PhaseMemory, most_events
 
 if TYPE_CHECKING:
     from klapper.schemes.event_driven import EventDriven
@@ -153,7 +153,7 @@ class EventStretch:
 
     @property
     def _most_events(self) -> int:
-        return 4 * self.system.contacts.count + 4
+        return most_events(self.system.contacts.count)
 
     def _addresses(self, parts: Any) -> np.ndarray:
         return np.array(

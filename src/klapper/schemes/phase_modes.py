@@ -11,11 +11,20 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from klapper.schemes.base import within
+
 SMOOTH, STICKING, SLIDING, STARTING = 0, 1, 2, 3
 """What friction does: none; holds the patch; its sense follows v_T; its sense is a given one."""
 
 TOUCH, STOP, RELEASE, SLIP_BEGINS, TURN = 1, 2, 3, 4, 5
 """Events i) to iv) of Waltersberger's Definition 4.1, and the renewal of a sliding sense, which is none of them."""
+
+_HEAD = 9  # numbers before the events in what is written
+
+
+def most_events(contacts: int) -> int:
+    """Events at the end of one phase, of all contacts together."""
+    return 4 * contacts + 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +121,36 @@ class PhaseMemory:
         return np.concatenate([np.asarray(part, dtype=float) for part in parts])
 
     @staticmethod
+    def require(array: np.ndarray, contacts: int, tangential: int, constraints: int) -> None:
+        """:class:`ValueError` if an array from a file is not what is written for a system of these sizes."""
+        if array.dtype.kind != "f" or array.ndim != 1 or array.size < _HEAD or np.any(np.isnan(array)):
+            raise ValueError("memory is not an array of numbers")
+        counts = array[2:4].tolist() + array[5:_HEAD].tolist()
+        if not all(0 <= count < 2**53 and count == int(count) for count in counts):
+            raise ValueError("memory holds counts that are none")
+        e, k, d, r = (int(count) for count in array[5:_HEAD])
+        if d != tangential or array.size != _HEAD + 2 * e + 3 * k + k * d + r:
+            raise ValueError("memory is not as long as it says")
+        found = PhaseMemory.read(array)
+        modes, (kinds, numbers) = found.modes, found.events.T
+        rows = np.count_nonzero(modes.pressed) + d * np.count_nonzero(modes.rough) + constraints
+        if not (
+            within(numbers, contacts)
+            and within(modes.contact, contacts)
+            and np.all(np.diff(modes.contact) > 0)
+            and within(modes.grip, STARTING + 1)
+            and within(kinds - TOUCH, TURN)
+            and e <= most_events(contacts)
+            and r == rows
+            and np.all(np.isfinite(array[_HEAD:]))
+        ):
+            raise ValueError("memory holds modes that are none of these contacts")
+
+    @staticmethod
     def read(array: np.ndarray) -> PhaseMemory:
-        e, k, d, _ = (int(count) for count in array[5:9])
+        e, k, d, _ = (int(count) for count in array[5:_HEAD])
         events, contact, pressed, grip, sense, reference = np.split(
-            array[9:], np.cumsum([2 * e, k, k, k, k * d])
+            array[_HEAD:], np.cumsum([2 * e, k, k, k, k * d])
         )
         modes = Modes(
             contact.astype(np.int64),

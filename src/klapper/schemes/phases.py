@@ -104,6 +104,11 @@ class Phased(Scheme):
         memory = PhaseMemory(modes, since=system.start.time)
         return replace(snapshot_at_start(system), memory=memory.written())
 
+    def require_memory(self, system: System, memory: np.ndarray) -> None:
+        PhaseMemory.require(
+            memory, system.contacts.count, system.contacts.tangential, len(system.constraints)
+        )
+
     @property
     def settings(self) -> dict[str, Any]:
         return {

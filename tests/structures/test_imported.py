@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from klapper.mechanics import InvalidModel
 from klapper.structures import Frame, ImportedStructure, Material, Member, Section
 from klapper.structures.matrix_files import read_dofs, read_matrix, read_nodes
-from klapper.structures.pair_table import Pair
+from klapper.structures.pair_table import Pair, read_pairs
 from klapper.structures.units import Units
 
 M = np.diag([2.0, 2.0, 3.0, 3.0])
@@ -342,3 +342,17 @@ def test_mixed_exports_are_refused(tmp_path: Path) -> None:
             stiffness=write_numbered(tmp_path / "k.sti", K),
             units="kg, m, s",
         )
+
+
+@pytest.mark.parametrize(
+    "row", ["a, 1, 2, 1, 0, 0, " + "x" * 200_000, 'a, 1, "', "\ud800, 1, 2, x", "a, 1" + ", 2" * 90_000]
+)
+def test_tables_that_are_none_are_refused_in_one_short_sentence(row: str, tmp_path: Path) -> None:
+    (tmp_path / "pairs.csv").write_text(
+        f"a, 1, 2, 1, 0, 0, 0\n{row}\n", encoding="utf-8", errors="surrogatepass"
+    )
+    (tmp_path / "rows.dof").write_text(f"1.1\n{row}\n", encoding="utf-8", errors="surrogatepass")
+    for reader, name in ((read_pairs, "pairs.csv"), (read_dofs, "rows.dof")):
+        with pytest.raises(InvalidModel, match=rf"{name}, line 2") as refused:
+            reader(tmp_path / name)
+        assert "\n" not in str(refused.value) and len(str(refused.value)) < 300

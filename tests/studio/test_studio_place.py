@@ -1,12 +1,15 @@
 """No path outside of the folder is read or written: names upwards, absolute, hidden, and links."""
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
+from klapper.results import Layout, Run, Samples
 from klapper.scenario import starter
+from klapper.studio.app import _log
 from klapper.studio.errors import StudioError
 from klapper.studio.place import Root
 
@@ -147,3 +150,23 @@ def test_any_name_is_inside_or_refused(name: str) -> None:
         assert error.status in (400, 403)
     else:
         assert path.is_relative_to(root.path)
+
+
+@pytest.mark.parametrize("name", ["run.log", "report.html"])
+def test_a_pipe_beside_a_run_is_not_waited_for(name: str, studio: Any) -> None:
+    layout = Layout(("x",), ("x",))
+    Run(layout, Samples.empty(layout)).save(studio.folder / "run" / "run.h5")
+    os.mkfifo(studio.folder / "run" / name)
+    answer = studio.get("run", path="run")
+    assert (answer.status, answer.json["log"]) == (200, "")
+    pages = answer.json["pages"][0]["address"].strip("/").split("/")[0]
+    assert studio.page(f"/{pages}/written/run/report.html").status == 404
+
+
+def test_the_log_of_a_job_is_one_of_the_folder(shown: Any) -> None:
+    (shown.folder / "out").mkdir()
+    (shown.folder / "out" / "run.log").symlink_to(shown.folder.parent / "secret.toml")
+    assert _log(Root.of(shown.folder), shown.folder / "out") == ""
+    (shown.folder / "out" / "run.log").unlink()
+    (shown.folder / "out" / "run.log").write_text("begun\n")
+    assert _log(Root.of(shown.folder), shown.folder / "out") == "begun\n"

@@ -288,8 +288,17 @@ def _interrupted(folder: Path, *, large: bool) -> Run:
     about = header["about"] | {"status": "interrupted", "message": message, "steps": steps}
     for name in ("statistics", "iterations"):
         if found.snapshot.get(name):
-            about[name] = parse_json(found.snapshot[name].encode())
+            about[name] = _told(folder, name, found.snapshot[name])
     return Run(found.layout, found.samples, about)
+
+
+def _told(folder: Path, name: str, text: Any) -> Any:
+    """What the last part of a run tells about it as JSON."""
+    try:
+        return parse_json(text.encode())
+    except (AttributeError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise ResultsError(f"The last part in {folder} does not hold '{name}' ({reason}).") from None
 
 
 def _unfinished(folder: Path, header: Mapping[str, Any], *, large: bool) -> tuple[Resumed, int]:

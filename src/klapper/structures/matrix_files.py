@@ -118,7 +118,7 @@ def read_dofs(path: Any) -> tuple[Dof, ...]:
             node, direction = (int(part) for part in text)
         except ValueError:
             raise InvalidModel(
-                f"{file.name}, line {number}: {line!r} is not a node and a direction such as 12.3."
+                f"{file.name}, line {number}: {line[:60]!r} is not a node and a direction such as 12.3."
             ) from None
         _require_direction(direction, file, number)
         dofs.append((node, direction))

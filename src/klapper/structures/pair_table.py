@@ -30,12 +30,16 @@ def read_pairs(path: Any) -> list[Pair]:
     if not file.is_file():
         raise InvalidModel(f"there is no file {str(path)!r}; give the path of a table of contact pairs.")
     pairs: list[Pair] = []
-    with file.open(encoding="utf-8", newline="") as stream:
+    with file.open(encoding="utf-8", errors="replace", newline="") as stream:
         reader = csv.reader(stream, skipinitialspace=True)
-        for cells in reader:
-            if not cells or cells[0].startswith("#") or (not pairs and cells[0].strip().lower() == "name"):
-                continue
-            pairs.append(_pair(cells, f"{file.name}, line {reader.line_num}"))
+        try:
+            for cells in reader:
+                titles = not pairs and bool(cells) and cells[0].strip().lower() == "name"
+                if not cells or cells[0].startswith("#") or titles:
+                    continue
+                pairs.append(_pair(cells, f"{file.name}, line {reader.line_num}"))
+        except csv.Error as error:
+            raise InvalidModel(f"{file.name}, line {reader.line_num}: it is no table ({error}).") from None
     if not pairs:
         raise InvalidModel(f"{file.name} holds no contact pairs.")
     return pairs
@@ -51,5 +55,5 @@ def _pair(cells: list[str], where: str) -> Pair:
         return Pair(name, int(first), int(second) if second else None, normal, gap)
     except ValueError:
         raise InvalidModel(
-            f"{where}: {', '.join(cells)!r} is not name, first, second, nx, ny, nz, gap with whole node numbers."
+            f"{where}: {', '.join(cells)[:100]!r} is not name, first, second, nx, ny, nz, gap with whole node numbers."
         ) from None

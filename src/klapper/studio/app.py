@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -15,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from klapper.doors import Unreadable
+from klapper.doors.files import opened as open_file
 from klapper.doors.json import parse_json
 from klapper.results.log import LOG
 from klapper.scenario import KINDS
@@ -76,7 +78,7 @@ class Studio:
             "path": name,
             **glance,
             "pages": pages,
-            "log": _log(path),
+            "log": _log(self.root, path),
             "scenario": (path / COPY).is_file(),
         }
 
@@ -120,7 +122,7 @@ class Studio:
         job = self.jobs.find(_whole(given.get("number")))
         folder = self.root.path / job.out
         stored = folder.is_dir() and kind_of(self.root, job.out) in ("run", "result")
-        return {**job.told(LOG_LINES), "stored": stored, "run_log": _log(folder)}
+        return {**job.told(LOG_LINES), "stored": stored, "run_log": _log(self.root, folder)}
 
     def cancel(self, given: Mapping[str, Any]) -> Any:
         return self.jobs.cancel(_whole(given.get("number")), at_once=given.get("at_once") is True).told()
@@ -247,12 +249,14 @@ def _whole(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _log(folder: Any) -> str:
-    """The end of the log of a stored run."""
+def _log(root: Root, folder: Path) -> str:
+    """The end of the log of a stored run; nothing if it is no file of the folder that is shown."""
     try:
-        with (folder / LOG).open("rb") as stream:
+        if not root.holds(folder / LOG):
+            return ""
+        with open_file(folder / LOG) as stream:
             stream.seek(0, 2)
             stream.seek(max(stream.tell() - LARGEST_LOG, 0))
-            return str(stream.read().decode("utf-8", "replace"))
-    except OSError:
+            return stream.read().decode("utf-8", "replace")
+    except (OSError, Unreadable):
         return ""

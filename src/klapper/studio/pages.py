@@ -8,12 +8,15 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import quote
 
+from klapper.doors import Unreadable
+from klapper.doors.files import content_of
 from klapper.results.store import HEADER, RUN
 from klapper.studio.errors import StudioError
 from klapper.studio.opened import opened
 from klapper.studio.place import Root
 
 REPORT = "report.html"
+LARGEST = 256_000_000  # bytes; pages with films have some ten million
 
 
 def page_addresses(root: Root, name: str) -> list[dict[str, str]]:
@@ -48,9 +51,11 @@ def written_page(root: Root, name: str) -> bytes:
     if file.suffix != ".html" or not file.is_file():
         raise StudioError(f"'{name}' is no page.", 404)
     try:
-        return file.read_bytes()
+        return content_of(file, LARGEST)
     except OSError as error:
         raise StudioError(f"'{name}' cannot be read: {error.strerror or error}.") from None
+    except Unreadable as error:
+        raise StudioError(f"'{name}' cannot be shown: {error}.") from None
 
 
 def made_page(root: Root, name: str) -> bytes:

@@ -98,11 +98,12 @@ def _work(folder: Path, kinds: list[str], seed: int, first: int, count: int) -> 
     watch = _Watch()
     sys.addaudithook(watch)
     for sample in samples:  # everything is imported, so that memory and files are those of the cases
-        _one(place, kind, sample, random.Random(0), watch, whole=True)
+        for attempt in range(5):
+            _one(place, kind, [sample], random.Random(attempt), watch, whole=True)
     for number in range(first, first + count):
         chance = random.Random(f"{seed} {kind} {number}")
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
-        made, word, told = _one(place, kind, chance.choice(samples), chance, watch, whole=False)
+        made, word, told = _one(place, kind, samples, chance, watch, whole=False)
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         usage = [_most_memory("self"), *map(_most_memory, _helpers())]
         if max(usage) > MEMORY:
@@ -116,7 +117,7 @@ def _work(folder: Path, kinds: list[str], seed: int, first: int, count: int) -> 
 
 
 def _one(
-    place: Path, kind: str, sample: Path, chance: random.Random, watch: _Watch, *, whole: bool
+    place: Path, kind: str, samples: list[Path], chance: random.Random, watch: _Watch, *, whole: bool
 ) -> tuple[str, str, str]:
     """What was made, what happened, and why."""
     from tools.fuzz_files.damage import damaged
@@ -124,7 +125,7 @@ def _one(
     from tools.fuzz_files.reading import read_case
 
     case = place / "case"
-    shutil.copytree(sample, case)
+    shutil.copytree(chance.choice(samples), case)
     made = "whole"
     try:
         if not whole and chance.random() < SHARE:
@@ -132,8 +133,10 @@ def _one(
         elif not whole:
             file = chance.choice(_files(kind, case))
             made = f"damaged {file.name}"
-            file.write_bytes(damaged(file, file.read_bytes(), chance))
-        before = _state(case)
+            other = chance.choice(_files(kind, chance.choice(samples)))
+            spare = other.read_bytes() if other.suffix == file.suffix else b""
+            file.write_bytes(damaged(file, file.read_bytes(), chance, spare))
+        before = _state(kind, case)
         watch.folder, watch.seen = (place, case), ""
         try:
             word = "read" if read_case(kind, case, chance) else "refused"
@@ -149,7 +152,7 @@ def _one(
             print(traceback.format_exc(), file=sys.stderr)
         finally:
             watch.folder = None
-        after = _state(case)
+        after = _state(kind, case)
         if watch.seen:
             word, told = "DEFECT", f"opened {watch.seen}"
         elif {name: after.get(name) for name in before} != before or not (place / "kept").exists():
@@ -178,16 +181,17 @@ def _helpers() -> list[int]:
 def _files(kind: str, case: Path) -> list[Path]:
     """The files of a case that are damaged."""
     patterns = {"header": "header.json", "part": "part-*.h5", "store": "study.sqlite", "study": "study.toml"}
-    return sorted(file for file in case.glob(patterns.get(kind, "*")) if file.is_file())
+    patterns |= {"resume": "part-*.h5"}
+    return sorted(file for file in case.rglob(patterns.get(kind, "*")) if file.is_file())
 
 
-def _state(case: Path) -> dict[str, Any]:
-    """Every file and what is in it; what SQLite keeps beside a store while it is open is not counted."""
+def _state(kind: str, case: Path) -> dict[str, Any]:
+    """Every file and what is in it; not what SQLite keeps beside a store while it is open, and a run that goes on."""
     found: dict[str, Any] = {}
-    for file in sorted(case.iterdir()):
+    for file in sorted(case.rglob("*")):
         regular = file.is_file() and not file.is_symlink()
-        if not file.name.endswith("-shm"):
-            found[file.name] = file.read_bytes() if regular else "no file"
+        if not file.name.endswith("-shm") and not (kind == "resume" and file.parent != case):
+            found[str(file.relative_to(case))] = file.read_bytes() if regular else "no file"
     return found
 
 

@@ -15,6 +15,7 @@ import sqlite3
 import zipfile
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def _container(case: Path, change: Callable[[Any], None], name: str = "run.h5") 
     """Change a container by h5py, and seal it again."""
     import h5py
 
-    file = case / name
+    file = next(case.rglob(name))
     content = file.read_bytes()
     image = io.BytesIO(content)
     with h5py.File(image, "r+", libver=("v110", "v110")) as stored:
@@ -169,17 +170,21 @@ def _no_file(case: Path, chance: random.Random) -> None:
     """A folder, a pipe or a link to a device in place of a file."""
     import os
 
-    file = chance.choice(sorted(each for each in case.iterdir() if each.is_file()))
+    file = chance.choice(sorted(each for each in case.rglob("*") if each.is_file()))
     file.unlink()
-    match chance.randrange(4):
+    match chance.randrange(6):
         case 0:
             file.mkdir()
         case 1:
             os.mkfifo(file)
         case 2:
             file.symlink_to("/dev/zero")
-        case _:
+        case 3:
             file.symlink_to(file.name)
+        case 4:
+            file.symlink_to(case.parent / OUTSIDE)
+        case _:
+            file.touch()
 
 
 def _foreign_part(case: Path, chance: random.Random) -> None:
@@ -195,7 +200,7 @@ def _foreign_part(case: Path, chance: random.Random) -> None:
             chunks = (int(10 ** chance.uniform(3, 6)),)
             group.create_dataset(name, (int(10 ** chance.uniform(6, 11)),), "f8", chunks=chunks)
 
-    _container(case, change, chance.choice(sorted(file.name for file in case.glob("part-*.h5"))))
+    _container(case, change, chance.choice(sorted(file.name for file in case.rglob("part-*.h5"))))
 
 
 def _many_entries(case: Path, chance: random.Random) -> None:
@@ -217,7 +222,7 @@ def _about(case: Path, chance: random.Random) -> None:
 
     def change(stored: Any) -> None:
         name = chance.choice(["about", "about", "layout"])
-        content = damage._changed(json.loads(stored[name][()]), chance)
+        content = damage.changed(json.loads(stored[name][()]), chance)
         del stored[name]
         stored[name] = np.bytes_(json.dumps(content).encode() or b" ")
 
@@ -379,6 +384,24 @@ def _program(case: Path, chance: random.Random) -> None:
         base.close()
 
 
+def _cells(case: Path, chance: random.Random) -> None:
+    """Other values in the cells of a store, of any kind."""
+    base = sqlite3.connect(case / "study.sqlite")
+    base.execute("PRAGMA journal_mode = DELETE")
+    values: list[Any] = [
+        None, 0, -1, 2**62, 1e308, float("inf"), -1e-300, "", "x" * 100_000, "[" * 3000, '{"a": NaN}', '["\\ud800"]',
+        b"\xff\x00", "done", "failed", "1e999", "\x1b]0;x\x07", "a\nb", '"; DROP TABLE points; --', "../../x",
+    ]  # fmt: skip
+    for _ in range(chance.choice([1, 1, 3])):
+        table = chance.choice(["points", "points", "columns", "about", "codes"])
+        column = chance.choice([row[1] for row in base.execute(f"PRAGMA table_info({table})")])
+        where = chance.choice(["", f" WHERE rowid = {chance.randrange(1, 5)}"])
+        with suppress(sqlite3.Error):  # a constraint of the table
+            base.execute(f'UPDATE {table} SET "{column}" = ?{where}', (chance.choice(values),))
+    base.commit()
+    base.close()
+
+
 def _journal(case: Path, chance: random.Random) -> None:
     """A journal beside a store: hot, and naming a file outside; or nonsense."""
     name = str(case.parent / "kept").encode()
@@ -466,6 +489,184 @@ def _mesh(case: Path, chance: random.Random) -> None:
     (case / name).write_text(files[name], encoding="utf-8")
 
 
+def _hdf5_mesh(case: Path, chance: random.Random) -> None:
+    """A mesh in HDF5 (.med, .xdmf) whose numbers lie elsewhere, or are very many."""
+    import h5py
+
+    for file in case.iterdir():
+        file.unlink()
+    outside = chance.choice([str(case.parent / OUTSIDE), f"../{OUTSIDE}", "/etc/passwd", "/dev/zero"])
+    count = int(10 ** chance.uniform(5, 12))
+    with h5py.File(case / "part.med", "w") as stored:
+        mesh = stored.create_group("ENS_MAA/mesh")
+        mesh.attrs["ESP"] = 2
+        nodes, cells = mesh.create_group("1/NOE"), mesh.create_group("1/MAI/TR3")
+        stored.create_group("FAS/mesh")
+        cells.create_dataset("NOD", data=np.array([1, 2, 3])).attrs["NBR"] = 1
+        match chance.randrange(6):
+            case 0:
+                nodes.create_dataset("COO", (6,), "f8", external=[(outside, 0, 48)])
+            case 1:
+                nodes["COO"] = h5py.ExternalLink(outside, "/x")
+            case 2:
+                layout = h5py.VirtualLayout((6,), "f8")
+                layout[:] = h5py.VirtualSource(outside, "x", (6,))
+                nodes.create_virtual_dataset("COO", layout)
+            case 3:
+                nodes.create_dataset("COO", (count,), "f8", chunks=(1000,))
+            case 4:
+                zeros = np.zeros(min(count, 10**7))
+                nodes.create_dataset("COO", data=zeros, chunks=(10**5,), compression="gzip")
+            case _:
+                del mesh["1"]
+                mesh["1"] = mesh
+        if isinstance(nodes.get("COO") if nodes else None, h5py.Dataset):
+            nodes["COO"].attrs["NBR"] = chance.choice([3, count, -1, 0])
+    if chance.random() < 0.4:
+        place = chance.choice(["part.med", outside, "part.xdmf"])
+        item = f'<DataItem Dimensions="3 2" Format="HDF">{place}:/ENS_MAA/mesh/1/NOE/COO</DataItem>'
+        item = chance.choice([item, item.replace("HDF", "Binary"), item * 1000])
+        (case / "part.xdmf").write_text(
+            '<Xdmf Version="3.0"><Domain><Grid><Topology TopologyType="Triangle"><DataItem DataType="Int" '
+            f'Dimensions="1 3" Format="XML">0 1 2</DataItem></Topology><Geometry Type="XY">{item}</Geometry></Grid>'
+            "</Domain></Xdmf>",
+            encoding="utf-8",
+        )
+
+
+def _table(case: Path, chance: random.Random) -> None:
+    """Tables of nodes, rows and pairs with impossible entries."""
+    file = chance.choice(sorted(case.glob("*.csv")) + sorted(case.glob("*.dof")))
+    lines = file.read_text(encoding="utf-8").splitlines()
+    size = int(10 ** chance.uniform(2, 5.7))
+    place = chance.randrange(len(lines))
+    cells = lines[place].split(",")
+    cells[chance.randrange(len(cells))] = chance.choice(
+        [
+            "9" * min(size, 5000),
+            "1e999",
+            "nan",
+            "-1",
+            "x" * size,
+            '"' + "x" * size,
+            "1e300",
+            "\0",
+            "\ud800",
+            "²",
+            "٣",
+        ]
+    )
+    lines[place] = chance.choice([",".join(cells), "," * size, '"' * size, lines[place] + "," + cells[0]])
+    file.write_text("\n".join(lines), encoding="utf-8", errors="surrogatepass")
+
+
+def _state(case: Path, chance: random.Random) -> None:
+    """A state from which nobody can go on: lengths, numbers and kinds that are not those of the model."""
+
+    def change(stored: Any) -> None:
+        group = stored["snapshot"]
+        names = sorted(name for name in group if name != "entries")
+        if chance.random() < 0.4:
+            entries = damage.changed(json.loads(group["entries"][()]), chance)
+            del group["entries"]
+            group["entries"] = np.bytes_(json.dumps(entries).encode() or b" ")
+            return
+        name = chance.choice(names)
+        array = group[name][()]
+        number = chance.choice([np.nan, np.inf, -1, 2**31, 2**62, 1e300, -1e-300, 7, 0])
+        del group[name]
+        match chance.randrange(5):
+            case 0:
+                array = np.resize(array, int(10 ** chance.uniform(0, 5)))
+            case 1:
+                array = np.array(array, dtype=float).ravel()[: chance.randrange(4)]
+            case 2:
+                array = np.array(array).astype(chance.choice(["f4", "i8", "u1", "c16", "?"]))
+            case 3:
+                array = np.zeros((0, 3))
+            case _:
+                array = np.array(array, dtype=float)
+                if array.size:
+                    array.flat[chance.randrange(array.size)] = number
+                elif not array.ndim:
+                    array = np.array(float(number))
+        group.create_dataset(name, data=array)
+
+    parts = sorted(file.name for file in case.rglob("part-*.h5"))
+    _container(case, change, parts[-1] if chance.random() < 0.9 else parts[0])
+
+
+def _link(case: Path, chance: random.Random) -> None:
+    """Links in the folder of the studio that lead out of it, or in circles."""
+    place = chance.choice(sorted(each for each in (case, *case.rglob("*")) if each.is_dir()))
+    target = chance.choice([case.parent / OUTSIDE, case.parent, Path("/etc"), Path("/dev"), Path("."), case])
+    names = [
+        "run.log",
+        "more",
+        "scenario.toml",
+        "report.html",
+        "runs",
+        "x.toml",
+        "x.h5",
+        "study.sqlite-wal",
+        "lock",
+    ]
+    link = place / chance.choice(names)
+    if link.is_dir() and not link.is_symlink():
+        link = place / "more"
+    link.unlink(missing_ok=True)
+    link.symlink_to(target)
+
+
+def _odd_names(case: Path, chance: random.Random) -> None:
+    """Files and folders whose names are orders to a terminal, no text, very long, deep or very many."""
+    import os
+
+    file = chance.choice(sorted(each for each in case.rglob("*") if each.is_file()))
+    odd = chance.choice(
+        [
+            b"\x1b]0;x\x07",
+            b"a\nb",
+            b"\xff\xfe",
+            b"<script>alert(1)<",
+            b"x" * 240,
+            b"%2e%2e",
+            b"--out=x",
+            b"\xe2\x80\xae",
+            b"'; --",
+        ]
+    )
+    if chance.random() < 0.3:
+        folder = case
+        for _ in range(chance.randrange(1, 40)):
+            folder = folder / "d"
+            folder.mkdir()
+        (folder / file.name).write_bytes(file.read_bytes())
+    elif chance.random() < 0.5:
+        file.rename(file.with_name(os.fsdecode(odd) + file.suffix))
+    else:
+        file.parent.rename(file.parent.with_name(os.fsdecode(odd))) if file.parent != case else file.unlink()
+
+
+def _page(case: Path, chance: random.Random) -> None:
+    """Pages, logs and copies of scenarios beside runs, which are very long or no text."""
+    size = int(10 ** chance.uniform(2, 5.9))
+    name = chance.choice(["report.html", "run.log", "scenario.toml", "more.html"])
+    folder = chance.choice(sorted(each for each in case.iterdir() if each.is_dir()))
+    text = chance.choice(
+        [
+            b"\xff",
+            b"<script>",
+            b"[model]\ntitle = 3\n",
+            b"a\n",
+            b"\0",
+            b"a = {b.c = [[[1]]]}\n",
+            b"\xed\xa0\x80",
+        ]
+    )
+    (folder / name).write_bytes((text * size)[:size])
+
+
 def _matrix(case: Path, chance: random.Random) -> None:
     """Matrices that declare too much or unpack to very much."""
     for file in case.iterdir():
@@ -517,14 +718,19 @@ _MAKERS: dict[str, list[Callable[[Path, random.Random], None]]] = {
         _bomb,
         _strange,
         _names,
+        _about,
+        _about,
         _no_file,
     ],
-    "part": [_foreign_part, _many_entries, _no_file],
+    "part": [_foreign_part, _many_entries, _state, _state, _no_file],
     "header": [_json, _no_file],
     "result": [_json, _no_file],
-    "store": [_program, _program, _program, _journal, _no_file],
+    "store": [_program, _program, _cells, _cells, _journal, _no_file],
     "study": [_toml, _wishes, _wishes, _no_file],
     "scenario": [_toml, _named, _named, _no_file],
-    "mesh": [_mesh, _mesh, _mesh, _no_file],
+    "mesh": [_mesh, _mesh, _hdf5_mesh, _no_file],
     "matrix": [_matrix, _matrix, _matrix, _no_file],
+    "table": [_table, _table, _no_file],
+    "resume": [_state, _state, _state, _foreign_part],
+    "studio": [_no_file, _link, _odd_names, _page],
 }

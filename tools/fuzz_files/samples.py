@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+import signal
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import numpy as np
 
-KINDS = ("run", "part", "header", "result", "store", "study", "scenario", "mesh", "matrix")
+KINDS = (
+    "run", "part", "header", "resume", "result", "store", "study", "scenario", "mesh", "matrix", "table", "studio",
+)  # fmt: skip
 
 
 def write_samples(folder: Path) -> None:
@@ -22,6 +25,9 @@ def write_samples(folder: Path) -> None:
     _scenarios(folder / "scenario")
     _meshes(folder / "mesh")
     _matrices(folder / "matrix")
+    _tables(folder / "table")
+    _interrupted(folder / "resume")
+    _shown(folder)
 
 
 def _runs(folder: Path) -> None:
@@ -147,12 +153,18 @@ def _meshes(folder: Path) -> None:
             ("vtu-text", {"file_format": "vtu", "binary": False}),
             ("bdf", {"file_format": "nastran"}),
             ("mesh", {"file_format": "medit"}),
+            ("med", {"file_format": "med"}),
+            ("xdmf", {"file_format": "xdmf", "data_format": "XML"}),
+            ("xdmf-hdf", {"file_format": "xdmf", "data_format": "HDF"}),
         ):
             place = folder / f"{dimension}-{name}"
             place.mkdir()
-            suffix = {"msh4": ".msh", "vtk-text": ".vtk", "vtu-text": ".vtu"}.get(name, f".{name}")
+            suffix = {"msh4": ".msh", "vtk-text": ".vtk", "vtu-text": ".vtu", "xdmf-hdf": ".xdmf"}.get(
+                name, f".{name}"
+            )
+            points = whole.points[:, :2] if name == "med" and dimension == "plane" else whole.points
             with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-                meshio.Mesh(whole.points, whole.cells[:1]).write(place / f"part{suffix}", **options)
+                meshio.Mesh(points, whole.cells[:1]).write(place / f"part{suffix}", **options)
 
 
 def _matrices(folder: Path) -> None:
@@ -185,3 +197,101 @@ def _matrices(folder: Path) -> None:
             scipy.io.mmwrite(place / name, matrix)
         else:
             (place / name).write_bytes(gzip.compress((folder / "k-mtx" / "k.mtx").read_bytes()))
+
+
+def _tables(folder: Path) -> None:
+    """A structure of another program: matrices, nodes, rows and contact pairs, each in a file."""
+    place = folder / "structure"
+    place.mkdir()
+    dofs = [(node, direction) for node in (1, 2, 3) for direction in (1, 2)]
+    entries = [f"{i + 1}, {i + 1}, 2.0\n" + (f"{i + 2}, {i + 1}, -1.0\n" if i < 5 else "") for i in range(6)]
+    texts = {
+        "k.csv": "".join(entries),
+        "m.csv": "".join(f"{i}, {i}, 1.5\n" for i in range(1, 7)),
+        "rows.dof": "".join(f"{node}.{direction}\n" for node, direction in dofs),
+        "nodes.csv": "node, x, y\n1, 0.0, 0.0\n2, 1.0, 0.0\n3, 2.0, 0.5\n",
+        "pairs.csv": "name, first, second, nx, ny, nz, gap\na, 1, 2, 1, 0, 0, 0.01\nb, 3, , 0, 1, 0,\n",
+        "my.toml": 'model = { kind = "imported", mass = "m.csv", stiffness = "k.csv", dofs = "rows.dof", '
+        'nodes = "nodes.csv", units = "kg, m, s" }\nscheme = { kind = "moreau", step_size = 1e-3 }\n'
+        'run = { until = 0.1 }\n[[contact]]\nname = "c"\nfirst = 3\nnormal = [0.0, 1.0]\ngap = 0.1\n',
+    }
+    for name, text in texts.items():
+        (place / name).write_text(text, encoding="utf-8")
+
+
+STARTED = """model = {{ kind = "linear", mass = [1.0, 2.0], stiffness = [300.0, 100.0] }}
+scheme = {{ {scheme} }}
+run = {{ until = 0.4 }}
+[[contact]]
+name = "stop"
+normal = [0.0, -1.0]
+gap = 0.01
+restitution = 0.6
+[[friction_element]]
+name = "belt"
+tangents = [[1.0, 0.0]]
+limit = 1.5
+tangential_rate = [-0.1]
+"""
+SCHEMES = {
+    "moreau": 'kind = "moreau", step_size = 2e-3',
+    "adaptive": 'kind = "moreau", step_size = 2e-3, accuracy = 1e-3',
+    "event-driven": 'kind = "event-driven", sample = 0.005',
+}
+
+
+def _interrupted(folder: Path) -> None:
+    """Runs that were interrupted after some parts, by several schemes, with the scenarios that go on with them."""
+    for name, scheme in SCHEMES.items():
+        place = folder / name
+        place.mkdir()
+        (place / "my.toml").write_text(STARTED.format(scheme=scheme), encoding="utf-8")
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            _interrupt(place / "my.toml", place / "run")
+
+
+def _interrupt(scenario: Path, folder: Path) -> None:
+    """Compute a scenario into a folder until two parts are written."""
+    from unittest.mock import patch
+
+    from klapper import simulate
+    from klapper.results import PartStore
+    from klapper.scenario import read_scenario
+
+    whole, count = PartStore.append, 0
+
+    def append(store: PartStore, *given: object) -> None:
+        nonlocal count
+        whole(store, *given)  # type: ignore[arg-type]
+        count += 1
+        if count == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    read = read_scenario(scenario)
+    with (
+        patch.object(PartStore, "append", append),
+        patch.object(simulate, "_PART_EVERY", -1.0),
+        patch.object(simulate._Loop, "_compiled_cut", lambda loop: loop._cut(64)),
+    ):
+        simulate.simulate(
+            read.system(), 0.4, read.scheme(), store=folder, on_interrupt="return", progress=False
+        )
+    if not any(folder.glob("part-*.h5")):
+        raise RuntimeError(f"{scenario.parent.name} ended before it was interrupted")
+
+
+def _shown(folder: Path) -> None:
+    """A folder as the studio shows it: a run, a result, a study with its points, a scenario."""
+    import shutil
+
+    place = folder / "studio" / "work"
+    shutil.copytree(folder / "run" / "listed", place / "run")
+    shutil.copytree(folder / "result" / "table", place / "table")
+    shutil.copytree(folder / "study" / "balls", place / "study")
+    shutil.copytree(folder / "store" / "squares", place / "points")
+    shutil.copy(folder / "scenario" / "linear" / "my.toml", place / "my.toml")
+    shutil.copy(place / "my.toml", place / "run" / "scenario.toml")
+    shutil.copytree(folder / "run" / "numbered", place / "table" / "runs")
+    for name in ("run", "table"):
+        (place / name / "report.html").write_text("<p>page</p>", encoding="utf-8")
+    (place / "run" / "run.log").write_text("begun\n", encoding="utf-8")

@@ -18,7 +18,7 @@ from tools.fuzz_files.samples import _interrupted
 from klapper.results import ResultsError, Run, read
 from klapper.scenario import read_scenario
 from klapper.schemes import EventDriven
-from klapper.simulate import simulate
+from klapper.simulation import simulate
 
 
 @pytest.fixture(scope="module")

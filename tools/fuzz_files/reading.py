@@ -32,7 +32,7 @@ def _sentences() -> tuple[type[Exception], ...]:
     from klapper.report.record import DamagedRecord
     from klapper.results import ResultsError
     from klapper.scenario import ScenarioError
-    from klapper.simulate import SimulationFailed
+    from klapper.simulation import SimulationFailed
     from klapper.studies import StudyError
     from klapper.studio.errors import StudioError
 
@@ -144,7 +144,7 @@ def _studio(case: Path, chance: random.Random) -> bool:
 
 def _resume(case: Path, chance: random.Random) -> None:
     from klapper.scenario import read_scenario
-    from klapper.simulate import simulate
+    from klapper.simulation import simulate
 
     scenario = read_scenario(case / "my.toml")
     until = scenario.content["run"]["until"]

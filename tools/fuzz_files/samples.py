@@ -254,7 +254,7 @@ def _interrupt(scenario: Path, folder: Path) -> None:
     """Compute a scenario into a folder until two parts are written."""
     from unittest.mock import patch
 
-    from klapper import simulate
+    from klapper import simulation
     from klapper.results import PartStore
     from klapper.scenario import read_scenario
 
@@ -270,10 +270,10 @@ def _interrupt(scenario: Path, folder: Path) -> None:
     read = read_scenario(scenario)
     with (
         patch.object(PartStore, "append", append),
-        patch.object(simulate, "_PART_EVERY", -1.0),
-        patch.object(simulate._Loop, "_compiled_cut", lambda loop: loop._cut(64)),
+        patch.object(simulation, "_PART_EVERY", -1.0),
+        patch.object(simulation._Loop, "_compiled_cut", lambda loop: loop._cut(64)),
     ):
-        simulate.simulate(
+        simulation.simulate(
             read.system(), 0.4, read.scheme(), store=folder, on_interrupt="return", progress=False
         )
     if not any(folder.glob("part-*.h5")):

@@ -3,15 +3,16 @@
     T + V + damping + friction + impact + numerical − loads = its value at the start
 
 must hold for every sample, or the run has failed. Told besides: how deep contacts penetrate, −(g + C λ) with their
-compliance C, and in words if it is more than 1 % of the motion along the gap; where they gave energy,
-whether momenta were kept, and whether forces are determined: at the end, where most contacts were loaded, and by
-contact state. :func:`klapper.simulate` writes it into ``run.about["audit"]``.
+compliance C, and in words if it is more than 1 % of the motion along the gap; where they gave energy, whether momenta
+were kept, whether forces are determined (at the end, where most contacts were loaded, and by contact state), and
+whether rest and motion are both solutions, at the start and at every standstill. :func:`klapper.simulate` writes it
+into ``run.about["audit"]``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,11 +26,17 @@ from klapper.results.energy_gains import energy_gains
 from klapper.results.ledger import TRUSTED
 from klapper.schemes.base import Scheme
 
+if TYPE_CHECKING:
+    from klapper.mechanics.acceleration import AccelerationProblem
+
 NOTICED = 0.01
 """Of the motion along a gap: penetration beyond it is told in words. A smaller share is hardly seen in a figure of the
 motion; errors of forces and of times of impact are then larger than those of the gap."""
 ACCEPTED = 1e-9
 """Penetration [m] that is never told in words, as it is accepted at the start of a model."""
+AT_REST = 1e-9
+"""Of the fastest velocity of a run, and [m/s, rad/s]: slower ones are a standstill. Steps leave about 1e-12 of rest."""
+_STANDSTILLS = 8  # that are asked, two problems of some milliseconds each
 _LOOKS = 500  # at directions, over a run: enough for motion to and fro, and a moment of work
 
 
@@ -57,7 +64,7 @@ def audit(run: Run, system: System, scheme: Scheme) -> Audit:
     if run.layout.contacts or run.samples.loaded is not None:
         findings |= _penetration(run, system, scheme)
     if len(run.layout.contacts) == system.contacts.count:
-        findings |= _open_forces(run, system, scheme)
+        findings |= _open_forces(run, system, scheme) | _rest_or_motion(run, system, scheme)
     else:
         findings["contacts"] = (
             f"of {system.contacts.count} possible ones those are kept that were loaded in the step before each sample"
@@ -208,3 +215,51 @@ def _open_forces(run: Run, system: System, scheme: Scheme) -> dict[str, Any]:
             samples.constraint_impulse,
         )
     )
+
+
+def _rest_or_motion(run: Run, system: System, scheme: Scheme) -> dict[str, Any]:
+    """Where the system stands still although it could also move, or starts to move although it could stay, in words."""
+    if (
+        scheme.compliant_contacts
+        or not scheme.inertia
+        or system.singular_mass
+        or system.compliance is not None
+    ):
+        return {}
+    if not (system.contacts.tangential and system.contacts.count):
+        return {}
+    from klapper.mechanics.rest_or_motion import MOST_CONTACTS, closed_at, resting_problem, two_answers
+
+    samples, told = run.samples, []
+    asked: AccelerationProblem | None = None
+    fastest = np.abs(samples.velocity).max(axis=1, initial=0.0)
+    rests = fastest <= AT_REST * max(1.0, float(fastest.max(initial=0.0)))
+    for k, after in _moments(rests):
+        t, q = float(samples.time[after]), samples.position[k]
+        loaded = np.flatnonzero(np.any(samples.impulse[k] != 0.0, axis=1))
+        closed = np.union1d(closed_at(system, t, q), loaded)
+        if len(closed) > MOST_CONTACTS:
+            return {}
+        problem = resting_problem(system, t, q, closed)
+        if asked is not None and _same(asked, problem):
+            continue
+        asked = problem
+        both = two_answers(problem)
+        if both is not None:
+            begins = not rests[min(max(after, k + 1), len(rests) - 1)]
+            told.append(f"at {t:.6g} s {both}; this run {'starts to move' if begins else 'stays at rest'}")
+    return {"rest or motion": "; ".join(told)} if told else {}
+
+
+def _same(one: AccelerationProblem, other: AccelerationProblem) -> bool:
+    if one.directions.shape != other.directions.shape:
+        return False
+    return np.allclose(one.force, other.force) and np.allclose(one.directions, other.directions)
+
+
+def _moments(rests: np.ndarray) -> list[tuple[int, int]]:
+    """Numbers of samples (place, time) to be asked, of samples (s,) at rest: the start, the first of every standstill,
+    and the place of its last with the time of the next, under whose load it moved."""
+    border = np.flatnonzero(np.diff(rests.astype(np.int8), prepend=0, append=0))
+    spans = [(int(a), int(b)) for a, b in border.reshape(-1, 2) if b - a > 1 or a == 0][:_STANDSTILLS]
+    return [(k, t) for a, b in spans for k, t in ((a, a), (b - 1, min(b, len(rests) - 1)))]

@@ -27,7 +27,6 @@ from klapper.analysis.periodic.follow import follow_periodic
 from klapper.analysis.periodic.motion import PeriodicMotion
 from klapper.analysis.periodic.search import NoPeriodicMotion, periodic_motion
 from klapper.analysis.poincare_section import PoincareSection, Stroboscope, order_of_period
-from klapper.analysis.possible_motion import PossibleMotion
 from klapper.analysis.sampled_motion import Trajectory, extrema
 from klapper.analysis.sliding_stability import SlidingStability, sliding_stability
 from klapper.analysis.slip_onset import SlipOnset, slip_onset
@@ -72,7 +71,6 @@ __all__ = [
     "PeriodicBranch",
     "PeriodicMotion",
     "PoincareSection",
-    "PossibleMotion",
     "SlidingStability",
     "SlipOnset",
     "Stability",

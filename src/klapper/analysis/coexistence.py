@@ -1,7 +1,7 @@
 """Rest and sliding side by side: which of them do rigid contacts with friction admit under the same load?
 
 Rest needs contact forces in their friction cones that balance the load; sliding in given senses needs forces on the
-cones and accelerations that agree with the senses: :mod:`klapper.analysis.possible_motion` decides on each, here stand
+cones and accelerations that agree with the senses: ``klapper.mechanics.possible_motion`` decides on each, here stand
 the candidates and the verdict. Both at once is the wedged disc of Waltersberger (5.15), (5.16), after McNamara et al.
 (2005).
 """
@@ -15,14 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from klapper.analysis.possible_motion import PossibleMotion, RestAndSliding
-from klapper.complementarity.dense import dense
 from klapper.mechanics import AccelerationProblem
 from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.possible_motion import PossibleMotion, RestAndSliding
+from klapper.mechanics.rest_or_motion import closed_at, resting_problem
 from klapper.mechanics.system import System, require_system
 
 MOST_CANDIDATES = 5000
-CLOSED = 1e-9  # gap [m] up to which a contact of a system takes part
 _WORDS = {"stick": "sticks", "+": "slides +", "-": "slides −", "open": "opens"}
 
 
@@ -118,9 +117,12 @@ def coexistence(
       'floor' slides +: load factors 0.666667 … no upper bound
       'floor' slides −: load factors no lower bound … -0.666667 (not under this load)
     """
-    if not isinstance(problem, AccelerationProblem):
+    if isinstance(problem, AccelerationProblem):
+        asked = problem
+    else:
         require_system(problem)
-    asked = problem if isinstance(problem, AccelerationProblem) else _at_start(problem)
+        t, q = problem.start.time, problem.start.position
+        asked = resting_problem(problem, t, q, closed_at(problem, t, q))
     programs = RestAndSliding(asked, _load(load, asked), vertices)
     programs.require_rest()
     candidates = list(_candidates(asked, senses))
@@ -162,36 +164,6 @@ def _load(given: Any, problem: AccelerationProblem) -> np.ndarray:
     if not load.any():
         raise InvalidModel("load is zero; its factor would mean nothing.")
     return load
-
-
-def _at_start(system: System) -> AccelerationProblem:
-    """The closed contacts of a system at its start, taken as at rest."""
-    t, q = system.start.time, system.start.position
-    near = system.near(t, q)
-    gaps = system.gaps(t, q, near)
-    which = near[np.isnan(gaps) | (gaps <= CLOSED)]
-    laws, directions = system.contacts.laws(which), system.directions(t, q, which)
-    pressing = np.flatnonzero(laws.normal)
-    friction = laws.friction_matrix
-    names = [system.contacts.name(int(i)) for i in which]
-    v = np.zeros(len(system.velocities))
-    bilateral = system.constraint_directions(t, q)[0] if system.constraints else None
-    d = system.contacts.tangential
-    rough = np.flatnonzero(friction.sum(axis=1) + laws.limit > 0.0) if d else np.zeros(0, dtype=int)
-    columns = (rough[:, None] * d + np.arange(d)).ravel()
-    return AccelerationProblem(
-        system.mass(q),
-        system.force(t, q, v),
-        normal=dense(directions.normal)[:, pressing],
-        tangential=dense(directions.tangential)[:, columns] if len(rough) else None,
-        sliding_velocity=np.zeros((len(rough), d)) if len(rough) else None,
-        friction=friction[np.ix_(rough, pressing)] if len(rough) else 0.0,
-        limit=laws.limit[rough] if len(rough) else 0.0,
-        bilateral=bilateral,
-        normal_names=[names[i] for i in pressing],
-        tangential_names=[names[i] for i in rough] if len(rough) else None,
-        bilateral_names=system.constraints or None,
-    )
 
 
 def _range(factors: tuple[float, float]) -> str:

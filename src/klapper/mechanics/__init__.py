@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from klapper.mechanics.function_system import FunctionSystem
     from klapper.mechanics.linear_system import LinearSystem
     from klapper.mechanics.picture import Part, Picture
+    from klapper.mechanics.possible_motion import PossibleMotion
     from klapper.mechanics.smooth_friction import (
         ArctanFriction,
         PowerFriction,
@@ -49,6 +50,7 @@ _PLACES = {
     "SaturatedFriction": "smooth_friction",
     "StickElement": "smooth_friction",
     "possible_forces": "forces_at_state",
+    "PossibleMotion": "possible_motion",
 }
 
 __all__ = [
@@ -85,6 +87,7 @@ __all__ = [
     "Part",
     "Picture",
     "PossibleForces",
+    "PossibleMotion",
     "PowerFriction",
     "Ramp",
     "SaturatedFriction",

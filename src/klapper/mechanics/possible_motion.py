@@ -14,9 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
-from klapper.analysis.linear_program import Rows, feasible_point, least
 from klapper.mechanics.acceleration import AccelerationProblem
 from klapper.mechanics.errors import InvalidModel
+from klapper.mechanics.linear_program import Rows, feasible_point, least
 
 _MOVES = 1e-6  # accelerations from this part of the free ones on are a motion
 
@@ -132,6 +132,22 @@ class RestAndSliding:
                 bounds.append(inside * self.problem.limit[patch] / self.unit)
         return np.array(rows).reshape(-1, self.size), np.array(bounds)
 
+    def may_rest(self) -> bool:
+        """Whether rest exists under the given load."""
+        equations, cones = Rows(*self.balance).scaled(), Rows(*self.friction_cones())
+        return feasible_point(equations, cones, self._given_load) is not None
+
+    def moving(self, states: tuple[str, ...], least_motion: float) -> np.ndarray | None:
+        """v̇ (n,) of a candidate under the given load, of at least ``least_motion`` [m/s², rad/s²]; None if there is
+        none."""
+        equations, inequalities, (row, start) = self._motion(states)
+        enough = Rows(-row[None], np.array([start - least_motion])).scaled()
+        x = feasible_point(equations, inequalities.and_(enough), self._given_load)
+        if x is None:
+            return None
+        matrix, offset = self.accelerations
+        return np.asarray(matrix @ x + offset)
+
     def rest(self) -> PossibleMotion:
         """The branch on which every contact sticks and nothing accelerates."""
         equations, cones = Rows(*self.balance).scaled(), Rows(*self.friction_cones())
@@ -202,6 +218,10 @@ class RestAndSliding:
     def _signs(self) -> list[tuple[float | None, float | None]]:
         return [(0.0, None)] * self.m + [(None, None)] * (self.size - self.m)
 
+    @property
+    def _given_load(self) -> list[tuple[float | None, float | None]]:
+        return [*self._signs()[:-1], (1.0, 1.0)]
+
     def _tangential(self, patch: int) -> slice:
         d = self.problem.sliding_velocity.shape[1]
         return slice(self.m + patch * d, self.m + (patch + 1) * d)
@@ -218,7 +238,7 @@ class RestAndSliding:
     def _branch(
         self, states: tuple[str, ...], factors: tuple[float, float], equations: Rows, inequalities: Rows
     ) -> PossibleMotion:
-        here = [*self._signs()[:-1], (1.0, 1.0)]
+        here = self._given_load
         x = feasible_point(equations, inequalities, here)
         if x is None:
             nothing = np.full(self.size - 1, np.nan)

@@ -27,14 +27,14 @@ _FRONT = {
     "comparison": "compare",
     "studies": "study",
     "complementarity": "solve uniqueness LinearComplementarity FrictionalContact",
-    "mechanics": "LinearSystem FunctionSystem Contact FrictionElement Constraint Harmonic Ramp FunctionOfTime "
-    "possible_forces",
+    "mechanics": "LinearSystem FunctionSystem Contact FrictionElement Constraint Harmonic Ramp Sweep "
+    "Pulse Tabulated FunctionOfTime base_load possible_forces",
     "bodies": "Planar Spatial inertia",
     "structures": "Beam Frame Material Section DelaminatedBeam ImportedStructure LineContact",
-    "continuum": "Continuum Solid NeoHooke SaintVenantKirchhoff MooneyRivlin Mortar NodeToSegment Tie read_mesh",
+    "continuum": "Continuum Solid NeoHooke SaintVenantKirchhoff Mortar NodeToSegment Tie read_mesh",
     "reduction": "modal craig_bampton",
     "schemes": "Moreau EventDriven PiecewiseExact Regularised EnergyMomentum QuasiStatic Newmark GeneralisedAlpha",
-    "analysis": "static_state follow_load stationary_state follow_stationary stability stability_map "
+    "analysis": "static_state follow_load stationary_state follow_stationary stability "
     "periodic_motion follow_periodic harmonic_response follow_harmonic find_attractor bifurcation_diagram",
     "results": "read",
 }
@@ -97,7 +97,6 @@ if TYPE_CHECKING:
         static_state as static_state,
     )
     from klapper.analysis.follow_load import follow_load as follow_load
-    from klapper.analysis.stability_map import stability_map as stability_map
     from klapper.analysis.stationary_search import stationary_state as stationary_state
     from klapper.bodies import Planar as Planar, Spatial as Spatial, inertia as inertia
     from klapper.comparison import compare as compare
@@ -109,7 +108,6 @@ if TYPE_CHECKING:
     )
     from klapper.continuum import (
         Continuum as Continuum,
-        MooneyRivlin as MooneyRivlin,
         Mortar as Mortar,
         NeoHooke as NeoHooke,
         NodeToSegment as NodeToSegment,
@@ -126,7 +124,11 @@ if TYPE_CHECKING:
         FunctionSystem as FunctionSystem,
         Harmonic as Harmonic,
         LinearSystem as LinearSystem,
+        Pulse as Pulse,
         Ramp as Ramp,
+        Sweep as Sweep,
+        Tabulated as Tabulated,
+        base_load as base_load,
         possible_forces as possible_forces,
     )
     from klapper.reduction import craig_bampton as craig_bampton, modal as modal

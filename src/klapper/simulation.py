@@ -440,6 +440,19 @@ class _Loop:
             return self.snapshot.step >= self.steps
         return self.snapshot.time >= self.until - 1e-12 * abs(self.until)
 
+    def _ahead(self) -> float:
+        """The time [s] that a step of variable size may not go past: the next kink of what is given, or the end."""
+        if self.steps is not None or not len(self.breaks):
+            return self.until
+        now = self.snapshot.time
+        later = np.searchsorted(self.breaks, now + 1e-12 * max(abs(now), abs(self.until)), side="right")
+        return min(self.until, float(self.breaks[later])) if later < len(self.breaks) else self.until
+
+    @cached_property
+    def breaks(self) -> np.ndarray:
+        """Times (k,) [s] at which something given has a kink."""
+        return np.asarray(self.system.breaks, dtype=float)
+
     def _advance(self, stretch: Stretch | None) -> None:
         """Go to the next cut."""
         if stretch is None or not self._takes(stretch):
@@ -511,7 +524,7 @@ class _Loop:
                     "tally": self.sampler.tally,
                     "allowed": self.most - self.saved if self.dense else None,
                 }
-            after, arrays, why = stretch.run(self.snapshot, count, 1, self.until, **looks)
+            after, arrays, why = stretch.run(self.snapshot, count, 1, self._ahead(), **looks)
         told = arrays.pop("iterations", None) if arrays else None
         findings: Any = arrays.pop("findings", {}) if arrays else {}
         self.findings.take(findings)
@@ -548,7 +561,7 @@ class _Loop:
         try:
             while self.snapshot.step < cut and not self._finished():
                 before = self.snapshot
-                step = self.scheme.step(self.system, before, self.until, self.work)
+                step = self.scheme.step(self.system, before, self._ahead(), self.work)
                 self.snapshot = step.after
                 self.findings.take(step.notes)
                 inner = self._look(before, step, alone=gathered.last is None)

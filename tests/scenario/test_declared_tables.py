@@ -162,10 +162,9 @@ def test_tables_of_the_other_models_have_the_options_of_their_constructors() -> 
     agree(table_of(LINEAR["contact"]), mechanics.Contact)
     agree(table_of(LINEAR["friction_element"]), mechanics.FrictionElement)
     agree(table_of(LINEAR["constraint"]), mechanics.Constraint)
-    agree(Table(KINDS["linear"].model), mechanics.LinearSystem)
-    agree(
-        Table(KINDS["beam"].model), structures.Beam, "gravity", "external_damping", "rayleigh", "penetration"
-    )
+    agree(Table(KINDS["linear"].model), mechanics.LinearSystem, "base")
+    added = ("gravity", "base", "external_damping", "rayleigh", "penetration")
+    agree(Table(KINDS["beam"].model), structures.Beam, *added)
     agree(table_of(KINDS["frame"].parts["member"]), structures.Member)
     agree(table_of(KINDS["frame"].parts["material"]), structures.Material)
     agree(KINDS["rotor"].parts["contact"], structures.DelaminatedModel.contacts)

@@ -14,7 +14,7 @@ from klapper.bodies.joints import AngleRow, AxisRow, PointRow, Row
 from klapper.bodies.kernels import slots
 from klapper.bodies.point_pairs import PointPairs
 from klapper.mechanics.compiled_form import Tables
-from klapper.mechanics.signals import Signal
+from klapper.mechanics.signals import Signal, breaks_of
 
 if TYPE_CHECKING:
     from klapper.bodies.rigid_system import Parts
@@ -42,6 +42,11 @@ class RigidTables:
     def over_time(self) -> bool:
         """Whether something that is given changes with time."""
         return not all(signal.constant for signal in self._given)
+
+    @property
+    def breaks(self) -> np.ndarray:
+        """Times (k,) [s] at which something that is given has a kink."""
+        return breaks_of(self._given)
 
     def packed(self) -> tuple[np.ndarray, np.ndarray]:
         """``index`` and ``data``."""

@@ -11,6 +11,7 @@ from klapper.mechanics.areal_contacts import areal_contacts
 from klapper.mechanics.contact_area import ContactArea
 from klapper.mechanics.contact_table import ContactLaws, ContactList, ContactTable
 from klapper.mechanics.contacts import Constraint, Contact, FrictionElement
+from klapper.mechanics.courses import Pulse, Sweep, Tabulated, base_load
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.exponential_friction import ExponentialFriction
 from klapper.mechanics.friction import FRICTION_LAWS, Anisotropic, Coulomb, Friction, SpeedDependent, Stribeck
@@ -89,6 +90,7 @@ __all__ = [
     "PossibleForces",
     "PossibleMotion",
     "PowerFriction",
+    "Pulse",
     "Ramp",
     "SaturatedFriction",
     "Signal",
@@ -96,10 +98,13 @@ __all__ = [
     "State",
     "StickElement",
     "Stribeck",
+    "Sweep",
     "System",
+    "Tabulated",
     "Tolerances",
     "active_sets",
     "areal_contacts",
+    "base_load",
     "friction_matrix",
     "possible_forces",
 ]

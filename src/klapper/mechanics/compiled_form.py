@@ -20,11 +20,12 @@ from typing import Any
 
 import numpy as np
 
+from klapper.mechanics.courses import Pulse, Sweep, Tabulated
 from klapper.mechanics.exponential_friction import ExponentialFriction
 from klapper.mechanics.friction import Anisotropic, Coulomb, Friction, SpeedDependent, Stribeck
 from klapper.mechanics.signals import Constant, FunctionOfTime, Harmonic, Ramp, Signal, Sum
 
-CONSTANT, HARMONIC, RAMP, FUNCTION = 0, 1, 2, 3
+CONSTANT, HARMONIC, RAMP, FUNCTION, SWEEP, WAVE, PIECES = range(7)
 """Kinds of terms of a signal."""
 COULOMB, STRIBECK, EXPONENTIAL, OWN_FRICTION = 0, 1, 2, 3
 """Kinds of friction laws."""
@@ -101,6 +102,25 @@ class Tables:
             return HARMONIC, self.numbers(np.append(amplitude, [part.angular_frequency, part.phase])), -1
         if type(part) is Ramp:
             return RAMP, self.numbers(np.concatenate([part.start, part.speed], axis=None)), -1
+        if type(part) is Sweep:
+            numbers = [
+                part.start_frequency,
+                part.end_frequency,
+                part.start,
+                part.duration,
+                part.logarithm,
+                part.phase,
+            ]
+            return SWEEP, self.numbers(np.append(part.amplitude, numbers)), -1
+        if type(part) is Pulse:
+            numbers = [part.start, part.start + part.duration, *part.wave]
+            return WAVE, self.numbers(np.append(part.amplitude, numbers)), -1
+        if type(part) is Tabulated:
+            return (
+                PIECES,
+                self.numbers(np.concatenate([[len(part.times)], part.times, part.pieces], axis=None)),
+                -1,
+            )
         if type(part) is FunctionOfTime:
             self.functions.append(part)
             return FUNCTION, self.numbers(np.zeros(3 * size + 2)), len(self.functions) - 1

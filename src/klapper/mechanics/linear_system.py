@@ -24,7 +24,7 @@ from klapper.mechanics.contacts import Constraint, Contact, FrictionElement, rat
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.mass_row import masses_in_a_row
 from klapper.mechanics.picture import Drawn, Picture, drawable, drawn
-from klapper.mechanics.signals import Constant, Signal, as_signal
+from klapper.mechanics.signals import Constant, Signal, as_signal, breaks_of
 from klapper.mechanics.system import (
     Directions,
     ForceTangents,
@@ -216,6 +216,11 @@ class LinearSystem(System):
     def _moving_gaps(self) -> list[tuple[int, Signal]]:
         parts = enumerate(self.contacts.parts)
         return [(i, part.gap) for i, part in parts if isinstance(part, Contact) and not part.gap.constant]
+
+    @cached_property
+    def breaks(self) -> np.ndarray:
+        moving = [gap for _, gap in self._moving_gaps] + [part.tangential_rate for _, part in self._unsteady]
+        return breaks_of([self.load, *moving, *[part.offset for part in self.constraint_parts]])
 
     @cached_property
     def _steady_rates(self) -> np.ndarray:

@@ -7,7 +7,7 @@ analytically, x = Re(X e^{jωt}), so that a long run sees the same forcing as a 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,17 +16,22 @@ import numpy as np
 from klapper.mechanics.arguments import answer, finite, naming, number
 from klapper.mechanics.errors import InvalidModel
 
+Linear = Callable[[np.ndarray], np.ndarray]
+"""A linear function of the values of a signal."""
+
 
 class Signal(ABC):
     """Something given over time, x(t).
 
     ``value``, ``rate`` and ``acceleration`` take a time or an array of times (k,) and return (k, …).
 
-    A signal of one's own states its ``shape`` and the three methods; signals add up with ``+``:
+    A signal of one's own states its ``shape`` and the three methods. Signals add up with ``+``, and take factors:
 
     >>> wall = Ramp(0.01, -0.5) + 0.02  # 0.03 m away, comes with 0.5 m/s
     >>> isinstance(wall, Signal), float(wall.value(0.02).round(12)), float(wall.rate(0.02))
     (True, 0.02, -0.5)
+    >>> (9.81 * Harmonic([0.5, 1.0], frequency=2.0)).value(0.0).tolist()
+    [4.905, 9.81]
     """
 
     __array_ufunc__ = None  # array + signal is left to the signal
@@ -45,22 +50,59 @@ class Signal(ABC):
     @abstractmethod
     def acceleration(self, time: Any) -> np.ndarray: ...
 
+    def through(self, change: Linear) -> Signal:
+        """change(x(t)), for a function of values that is linear."""
+        return FunctionOfTime(
+            lambda t: change(self.value(t)),
+            lambda t: change(self.rate(t)),
+            lambda t: change(self.acceleration(t)),
+            breaks=self.breaks,
+        )
+
     def mapped(self, matrix: Any) -> Signal:
         """matrix · x(t), for a matrix (k, n) or a row (n,) and a signal of shape (n,)."""
-        return FunctionOfTime(
-            lambda t: matrix @ self.value(t),
-            lambda t: matrix @ self.rate(t),
-            lambda t: matrix @ self.acceleration(t),
-        )
+        return self.through(lambda x: matrix @ x)
 
     def __add__(self, other: Any) -> Signal:
         return Sum((self, as_signal(other)))
 
     __radd__ = __add__
 
+    def __mul__(self, factor: Any) -> Signal:
+        """A number times the signal, or a pattern (n,) times a signal of one number."""
+        given = finite(factor, "the factor of a signal")
+        if given.shape and self.shape:
+            raise InvalidModel(
+                f"a factor of shape {given.shape} takes a signal of one number, not {self.shape}."
+            )
+        return self._scaled(given)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Signal:
+        return self * -1.0
+
+    def __sub__(self, other: Any) -> Signal:
+        return self + -1.0 * as_signal(other)
+
+    def __rsub__(self, other: Any) -> Signal:
+        return as_signal(other) + -1.0 * self
+
+    def _scaled(self, factor: np.ndarray) -> Signal:
+        return self.through(lambda x: x * factor)
+
     @property
     def constant(self) -> bool:
         return False
+
+    @property
+    def breaks(self) -> np.ndarray:
+        """Times (k,) [s] at which the signal or its rate has a kink, in rising order: no integrator steps over them."""
+        return np.zeros(0)
+
+    def twice_differentiated(self) -> Signal:
+        """ẍ(t) as a signal of its own, e.g. the acceleration of a support that is given by its place."""
+        return FunctionOfTime(lambda t: self.acceleration(t), breaks=self.breaks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +129,11 @@ class Constant(Signal):
     def constant(self) -> bool:
         return True
 
-    def mapped(self, matrix: Any) -> Constant:
-        return Constant(matrix @ self.amount)
+    def through(self, change: Linear) -> Constant:
+        return Constant(change(self.amount))
+
+    def twice_differentiated(self) -> Constant:
+        return Constant(0.0 * self.amount)
 
     def value(self, time: Any) -> np.ndarray:
         return np.broadcast_to(self.amount, np.shape(time) + self.shape).copy()
@@ -100,32 +145,54 @@ class Constant(Signal):
         return self.rate(time)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Harmonic(Signal):
     """A harmonic signal, amplitude · cos(ω t + phase).
 
-    ``angular_frequency`` ω [rad/s], ``phase`` [rad]; ``amplitude`` is a number or an array (n,), in the unit of what it
-    stands for.
+    ``angular_frequency`` ω [rad/s] or ``frequency`` ω/2π [Hz], one of them; ``phase`` [rad]; ``amplitude`` is a number
+    or an array (n,), in the unit of what it stands for.
 
-    >>> float(Harmonic(2.0, np.pi).value(1.0))
-    -2.0
+    >>> float(Harmonic(2.0, np.pi).value(1.0)), float(Harmonic(2.0, frequency=0.5).value(1.0))
+    (-2.0, -2.0)
     """
 
     amplitude: Any
     angular_frequency: float
-    phase: float = 0.0
+    phase: float
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "amplitude", finite(self.amplitude, "amplitude"))
-        for name in ("angular_frequency", "phase"):
-            object.__setattr__(self, name, number(getattr(self, name), name))
+    def __init__(
+        self,
+        amplitude: Any,
+        angular_frequency: float | None = None,
+        phase: float = 0.0,
+        *,
+        frequency: float | None = None,
+    ) -> None:
+        if (angular_frequency is None) == (frequency is None):
+            raise InvalidModel(
+                "a harmonic signal needs either angular_frequency [rad/s] or frequency [Hz]; "
+                f"{'none' if frequency is None else 'both'} was given."
+            )
+        if frequency is not None:
+            angular_frequency = 2.0 * np.pi * number(frequency, "frequency")
+        object.__setattr__(self, "amplitude", finite(amplitude, "amplitude"))
+        object.__setattr__(self, "angular_frequency", number(angular_frequency, "angular_frequency"))
+        object.__setattr__(self, "phase", number(phase, "phase"))
+
+    @property
+    def frequency(self) -> float:
+        """ω / 2π [Hz]."""
+        return self.angular_frequency / (2.0 * np.pi)
 
     @property
     def shape(self) -> tuple[int, ...]:
         return self.amplitude.shape
 
-    def mapped(self, matrix: Any) -> Harmonic:
-        return Harmonic(matrix @ self.amplitude, self.angular_frequency, self.phase)
+    def through(self, change: Linear) -> Harmonic:
+        return Harmonic(change(self.amplitude), self.angular_frequency, self.phase)
+
+    def twice_differentiated(self) -> Harmonic:
+        return Harmonic(-(self.angular_frequency**2) * self.amplitude, self.angular_frequency, self.phase)
 
     def value(self, time: Any) -> np.ndarray:
         return self._times(np.cos(self._angle(time)))
@@ -170,8 +237,11 @@ class Ramp(Signal):
     def shape(self) -> tuple[int, ...]:
         return self.start.shape
 
-    def mapped(self, matrix: Any) -> Ramp:
-        return Ramp(matrix @ self.start, matrix @ self.speed)
+    def through(self, change: Linear) -> Ramp:
+        return Ramp(change(self.start), change(self.speed))
+
+    def twice_differentiated(self) -> Constant:
+        return Constant(0.0 * self.start)
 
     def value(self, time: Any) -> np.ndarray:
         return self.start + np.multiply.outer(np.asarray(time, dtype=float), self.speed)
@@ -186,7 +256,8 @@ class Ramp(Signal):
 class FunctionOfTime(Signal):
     """A signal from any function of time; the derivatives are central differences where they are not given.
 
-    ``step`` [s] is the spacing of those differences.
+    ``step`` [s] is the spacing of those differences; ``breaks`` [s] are times at which the function has a kink, such as
+    the ends of a short pulse: no integrator steps over them.
 
     ``function``, ``rate`` and ``acceleration`` take t [s] and return x, ẋ, ẍ: a number or (n,).
 
@@ -202,9 +273,11 @@ class FunctionOfTime(Signal):
         acceleration: Callable[[float], Any] | None = None,
         *,
         step: float = 1e-5,
+        breaks: Any = (),
     ) -> None:
         self.function, self.given_rate, self.given_acceleration = function, rate, acceleration
         self.step = number(step, "step", "numbers above 0, in s", above=0.0)
+        self._breaks = np.unique(finite(breaks, "breaks"))
         self._shape = finite(answer(function, "the function", t=0.0), "the value at time 0").shape
         for name, derivative in (("rate", rate), ("acceleration", acceleration)):
             if derivative is not None:
@@ -213,6 +286,10 @@ class FunctionOfTime(Signal):
     @property
     def shape(self) -> tuple[int, ...]:
         return self._shape
+
+    @property
+    def breaks(self) -> np.ndarray:
+        return self._breaks
 
     def mapped(self, matrix: Any) -> Signal:
         if type(self) is not FunctionOfTime or not isinstance(matrix, np.ndarray):
@@ -224,7 +301,22 @@ class FunctionOfTime(Signal):
         )  # functions that can be compiled, not methods
         value, *given = (None if part is None else _product(matrix, part) for part in parts)
         assert value is not None
-        return FunctionOfTime(value, *given, step=self.step)
+        return FunctionOfTime(value, *given, step=self.step, breaks=self.breaks)
+
+    def _scaled(self, factor: np.ndarray) -> Signal:
+        if type(self) is not FunctionOfTime:
+            return super()._scaled(factor)
+        parts = (self.function, self.given_rate, self.given_acceleration)
+        value, *given = (None if part is None else _times(factor, part) for part in parts)
+        assert value is not None
+        return FunctionOfTime(value, *given, step=self.step, breaks=self.breaks)
+
+    def twice_differentiated(self) -> Signal:
+        return (
+            super().twice_differentiated()
+            if self.given_acceleration is None
+            else FunctionOfTime(self.given_acceleration)
+        )
 
     def value(self, time: Any) -> np.ndarray:
         return self._at(self.function, time)
@@ -252,6 +344,13 @@ def _product(matrix: np.ndarray, function: Callable[[float], Any]) -> Callable[[
     return lambda t: matrix @ np.asarray(function(t))
 
 
+def _times(factor: np.ndarray, function: Callable[[float], Any]) -> Callable[[float], Any]:
+    if not factor.shape:
+        scale = float(factor)
+        return lambda t: scale * np.asarray(function(t))
+    return lambda t: factor * function(t)
+
+
 @dataclass(frozen=True, eq=False)
 class Sum(Signal):
     """Signals added up."""
@@ -271,8 +370,21 @@ class Sum(Signal):
     def constant(self) -> bool:
         return all(part.constant for part in self.parts)
 
+    @property
+    def breaks(self) -> np.ndarray:
+        return breaks_of(self.parts)
+
+    def through(self, change: Linear) -> Sum:
+        return Sum(tuple(part.through(change) for part in self.parts))
+
     def mapped(self, matrix: Any) -> Sum:
         return Sum(tuple(part.mapped(matrix) for part in self.parts))
+
+    def _scaled(self, factor: np.ndarray) -> Sum:
+        return Sum(tuple(part * factor for part in self.parts))
+
+    def twice_differentiated(self) -> Sum:
+        return Sum(tuple(part.twice_differentiated() for part in self.parts))
 
     def value(self, time: Any) -> np.ndarray:
         return sum((part.value(time) for part in self.parts[1:]), self.parts[0].value(time))
@@ -282,6 +394,11 @@ class Sum(Signal):
 
     def acceleration(self, time: Any) -> np.ndarray:
         return sum((part.acceleration(time) for part in self.parts[1:]), self.parts[0].acceleration(time))
+
+
+def breaks_of(signals: Iterable[Signal]) -> np.ndarray:
+    """The times (k,) [s] at which one of the signals has a kink, in rising order."""
+    return np.unique(np.concatenate([np.zeros(0), *[signal.breaks for signal in signals]]))
 
 
 def as_signal(given: Any, name: str = "the signal") -> Signal:

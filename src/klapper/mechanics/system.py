@@ -117,7 +117,9 @@ class System(Protocol):
         J_B never changes; ``affine_gaps``, whether J_N never changes; ``rigid_bodies``, whether all parts are;
         ``singular_mass``, whether coordinates without mass follow the others by
         ``carried_velocity(v)``; ``search_margin`` [m], the gap from which on ``near`` may leave out a contact;
-        ``rigid_form()``, if all of it is rigid bodies with standard contacts. Without an override: nothing.
+        ``breaks`` (k,) [s], times in rising order at which something given has a kink, so that no step of variable size
+        goes over them; ``rigid_form()``, if all of it is rigid bodies with standard contacts. Without an override:
+        nothing.
     14. ``compiled_form()`` is the same system for compiled code, made anew at every call from the numbers of now;
         :class:`klapper.mechanics.compiled_form.NotCompiled` with the reason if there is none. Its functions say what
         the methods above say, to round-off. Without an override there is none.
@@ -232,6 +234,10 @@ class System(Protocol):
     @property
     def search_margin(self) -> float:
         return np.inf
+
+    @property
+    def breaks(self) -> np.ndarray:
+        return np.zeros(0)
 
     def rigid_form(self) -> RigidForm | None:
         return None

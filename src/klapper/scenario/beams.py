@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from klapper.scenario.kind import PENETRATION, Kind, Parts
-from klapper.scenario.laws import FRICTION, FROM_ZERO, POSITIVE, RESTITUTION, as_signal, options, signal
+from klapper.scenario.laws import BASE, FRICTION, FROM_ZERO, POSITIVE, RESTITUTION, as_signal, options, signal
 from klapper.scenario.linear import NAME, NUMBERS
 from klapper.scenario.place import Place
 from klapper.scenario.tables import Field, Many, Named, Table, needed
@@ -142,6 +142,8 @@ def build_beam(content: dict[str, Any], at: Place) -> Any:
         loaded: Any = beam
         if "gravity" in given:
             loaded = loaded.with_gravity(given["gravity"])
+        if "base" in given:
+            loaded = loaded.with_base_motion(**options(given["base"]))
         if "external_damping" in given:
             loaded = loaded.with_external_damping(given["external_damping"])
         if "rayleigh" in given:
@@ -263,6 +265,8 @@ def build_frame(content: dict[str, Any], at: Place) -> Any:
         loaded: Any = frame
         if "gravity" in given:
             loaded = loaded.with_gravity(given["gravity"])
+        if "base" in given:
+            loaded = loaded.with_base_motion(**options(given["base"]))
         if "external_damping" in given:
             loaded = loaded.with_external_damping(given["external_damping"])
         if "rayleigh" in given:
@@ -318,6 +322,7 @@ BEAM = Kind(
         "degree": _DEGREE,
         "theory": _THEORY,
         "gravity": _GRAVITY,
+        "base": BASE,
         "external_damping": Field(FROM_ZERO, "viscous damping per length", "N s/m²"),
         "rayleigh": _RAYLEIGH,
         "penetration": PENETRATION,
@@ -349,6 +354,7 @@ FRAME = Kind(
     "a frame of beams between joints, in the plane or in space",
     {
         "gravity": _GRAVITY,
+        "base": BASE,
         "external_damping": Field(FROM_ZERO, "viscous damping per length", "N s/m²"),
         "rayleigh": _RAYLEIGH,
         "penetration": PENETRATION,

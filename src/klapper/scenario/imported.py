@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from klapper.scenario.kind import PENETRATION, Kind, Parts
-from klapper.scenario.laws import FRICTION, FROM_ZERO, RESTITUTION, as_signal, options, signal
+from klapper.scenario.laws import BASE, FRICTION, FROM_ZERO, RESTITUTION, as_signal, options, signal
 from klapper.scenario.linear import LIMIT, MATRIX_FILES, NAME, NUMBERS
 from klapper.scenario.place import Place
 from klapper.scenario.tables import Field, Many, Table, needed
@@ -57,6 +57,8 @@ def build(content: dict[str, Any], at: Place) -> Any:
     with place.naming():
         structure = _structure(given, place)
         loaded = structure.with_rayleigh(**given.get("rayleigh", {}))
+        if "base" in given:
+            loaded = loaded.with_base_motion(**options(given["base"]))
     for i, load in enumerate(content.get("load", [])):
         with at.at("load").at(i).naming():
             row = structure.row(load["node"], load["direction"])
@@ -120,6 +122,7 @@ IMPORTED = Kind(
             ),
             "Rayleigh damping in addition",
         ),
+        "base": BASE,
         "position": Field(NUMBERS, "position at the start, zero if not given", "m, rad"),
         "velocity": Field(NUMBERS, "velocity at the start, zero if not given", "m/s, rad/s"),
         "penetration": PENETRATION,

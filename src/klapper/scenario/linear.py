@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from klapper.scenario.kind import PENETRATION, Kind, Parts
-from klapper.scenario.laws import FRICTION, FROM_ZERO, RESTITUTION, as_signal, options, signal
+from klapper.scenario.laws import BASE, FRICTION, FROM_ZERO, RESTITUTION, as_signal, options, signal
 from klapper.scenario.place import Place
 from klapper.scenario.tables import Field, Many, Named, Table, needed
 from klapper.scenario.values import Either, File, Matrix, Number, Several, Text
@@ -80,9 +80,26 @@ def build(content: dict[str, Any], at: Place) -> Any:
                 given[kind] = matrix_in(given[kind], kind, at.at("model").at(kind))
     if "force" in given:
         given["force"] = as_signal(given["force"])
+    if "base" in given:
+        with at.at("model").at("base").naming():
+            given["force"] = _with_base(given.pop("base"), given["mass"], given.get("force"))
     contacts, constraints = contact_parts(content, at)
     with at.at("model").naming():
         return LinearSystem(**given, contacts=contacts, constraints=constraints)
+
+
+def _with_base(base: dict[str, Any], mass: Any, force: Any) -> Any:
+    """The load with that of a moving base."""
+    from klapper.mechanics import InvalidModel, base_load
+    from klapper.mechanics.signals import as_signal as signal_of
+
+    direction = base.pop("direction", None)
+    if not isinstance(direction, list):
+        raise InvalidModel(
+            "a base needs its direction: how much each coordinate moves with it, a list of numbers."
+        )
+    load = base_load(mass, direction, **options(base))
+    return load if force is None else signal_of(force) + load
 
 
 def contact_parts(content: dict[str, Any], at: Place) -> tuple[list[Any], list[Any]]:
@@ -119,6 +136,7 @@ LINEAR = Kind(
         "gyroscopic": Field(Matrix(square=True), "gyroscopic matrix G, skew", "N s/m"),
         "circulatory": Field(Matrix(square=True), "circulatory matrix N, skew", "N/m"),
         "force": Field(signal(NUMBERS), "load f", "N"),
+        "base": BASE,
         "position": Field(NUMBERS, "position at the start, zero if not given", "m"),
         "velocity": Field(NUMBERS, "velocity at the start, zero if not given", "m/s"),
         "coordinates": Field(Several(Text()), "names of the coordinates"),

@@ -160,6 +160,12 @@ class Beam(Structure):
             )
         return position
 
+    def _carried(self, direction: Any) -> np.ndarray:
+        if direction is not None:
+            raise InvalidModel("the base of a beam moves in the direction of w; leave the direction out.")
+        translation = self._bending.interpolated(np.ones_like, np.zeros_like)
+        return self._carried_with_supports(self._bending.mass, self._basis, self._kept, translation)
+
     def picture(self, until: float = 0.0) -> Picture:
         """The beam in the plane in which it bends."""
         return beam_picture(self)

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sparse
+from scipy.sparse.linalg import splu
 
 from klapper.mechanics import InvalidModel, Picture
 from klapper.mechanics.arguments import finite, naming, number
@@ -69,14 +70,13 @@ class Frame(Structure):
         self._fields = {title: self._field(title, member) for title, member in self.members.items()}
         ties, names = self._ties()
         self._ties_free = ties
-        mass = sum(tie.T @ self._fields[title].mass @ tie for title, tie in ties.items())
-        stiffness = sum(tie.T @ self._fields[title].stiffness @ tie for title, tie in ties.items())
+        mass, stiffness = self._whole("mass"), self._whole("stiffness")
         held = sparse.vstack([self._unattached(mass, stiffness), self._held(supports or {}, len(names))])
-        self._basis, kept = elimination(held)
+        self._basis, self._kept = elimination(held)
         super().__init__(
             projected(mass, self._basis),
             projected(stiffness, self._basis),
-            coordinates=[names[i] for i in kept],
+            coordinates=[names[i] for i in self._kept],
             name=name,
         )
 
@@ -126,6 +126,35 @@ class Frame(Structure):
             density = fields.material.density * fields.section.area * g
             loaded = loaded.with_line_load(title, density if self.spatial else density[:2])
         return loaded
+
+    def _carried(self, direction: Any) -> np.ndarray:
+        """``direction``: a name or a vector of displacement; upwards (y in the plane, z in space) if not given."""
+        way = ("z" if self.spatial else "y") if direction is None else direction
+        axis, rotation = self._direction(way)
+        if np.any(rotation) or not np.any(axis):
+            raise InvalidModel(f"the base of a frame moves along a line; the direction is {direction!r}.")
+        axis = axis / np.linalg.norm(axis)
+        whole, stiffness = self._whole("mass"), self._whole("stiffness")
+        forces = sum(
+            tie.T
+            @ self._fields[title].line_load(
+                self._fields[title].material.density * self._fields[title].section.area * axis,
+                0.0,
+                self._fields[title].mesh.length,
+            )
+            for title, tie in self._ties_free.items()
+        )
+        used = np.flatnonzero((whole.diagonal() > 0.0) | (stiffness.diagonal() > 0.0))
+        motion = np.zeros(whole.shape[0])  # a translation has no stiffness: (a K + M) r = M r for every a
+        both = whole + whole.diagonal().max() / stiffness.diagonal().max() * stiffness
+        motion[used] = splu(sparse.csc_array(both)[used][:, used]).solve(forces[used])
+        return self._carried_with_supports(whole, self._basis, self._kept, motion)
+
+    def _whole(self, matrix: str) -> Any:
+        """A matrix (N, N) of all members before supports."""
+        return sum(
+            tie.T @ getattr(self._fields[title], matrix) @ tie for title, tie in self._ties_free.items()
+        )
 
     def with_external_damping(self, coefficient: float, members: Sequence[str] | None = None) -> Self:
         """With viscous damping per length [N s/m²] of all displacements, of these members or of all."""

@@ -73,6 +73,9 @@ class ImportedStructure(Structure):
         self.nodes = {
             int(node): scale.length * finite(place, f"node {node}") for node, place in (nodes or {}).items()
         }
+        every = np.array([direction > 3 for _, direction in labels])
+        self._labels, self._kept = labels, free
+        self._whole_mass = convert["mass"](_picked(mass, np.arange(n), "mass", n), every)
         super().__init__(
             **{
                 kind: None if given is None else convert[kind](_picked(given, free, kind, n), rotations)
@@ -81,6 +84,19 @@ class ImportedStructure(Structure):
             coordinates=[f"node {node} direction {direction}" for node, direction in self.dofs],
             name=name,
         )
+
+    def _carried(self, direction: Any) -> np.ndarray:
+        """``direction``: "x", "y" or "z", or a vector (3,) of displacement; fixed nodes move with the base, too."""
+        names = ("x", "y", "z")
+        if isinstance(direction, str) and direction in names:
+            axis = np.eye(3)[names.index(direction)]
+        elif direction is None or isinstance(direction, str):
+            raise InvalidModel(f"direction is {direction!r}; it must be 'x', 'y', 'z' or a vector (3,).")
+        else:
+            axis = finite(direction, "direction", (3,))
+        motion = np.array([axis[along - 1] if along <= 3 else 0.0 for _, along in self._labels])
+        basis = sparse.eye_array(len(motion), format="csc")[:, self._kept]
+        return self._carried_with_supports(self._whole_mass, basis, self._kept, motion)
 
     @classmethod
     def read(

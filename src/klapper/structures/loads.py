@@ -3,37 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from klapper.mechanics import Constant, Harmonic, InvalidModel, Signal
+from klapper.mechanics import Constant, InvalidModel, Signal
 from klapper.mechanics.signals import Sum, as_signal
-
-
-@dataclass(frozen=True, eq=False)
-class Along(Signal):
-    """``pattern`` (n,) times the number ``course`` over time."""
-
-    pattern: np.ndarray
-    course: Signal
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.pattern.shape
-
-    def mapped(self, matrix: Any) -> Along:
-        return Along(matrix @ self.pattern, self.course)
-
-    def value(self, time: Any) -> np.ndarray:
-        return np.multiply.outer(self.course.value(time), self.pattern)
-
-    def rate(self, time: Any) -> np.ndarray:
-        return np.multiply.outer(self.course.rate(time), self.pattern)
-
-    def acceleration(self, time: Any) -> np.ndarray:
-        return np.multiply.outer(self.course.acceleration(time), self.pattern)
 
 
 def along(row: np.ndarray, course: Any) -> Signal:
@@ -43,11 +18,7 @@ def along(row: np.ndarray, course: Any) -> Signal:
         raise InvalidModel(
             f"the load in the direction of a row has shape {signal.shape}; expected one number over time."
         )
-    if isinstance(signal, Constant):
-        return Constant(row * float(signal.amount))
-    if isinstance(signal, Harmonic):
-        return Harmonic(row * float(signal.amplitude), signal.angular_frequency, signal.phase)
-    return Along(row, signal)
+    return signal * row
 
 
 def total(loads: Sequence[Signal]) -> Signal:

@@ -28,9 +28,11 @@ from klapper.mechanics import (
     Signal,
 )
 from klapper.mechanics.arguments import number
+from klapper.mechanics.courses import base_acceleration
 from klapper.mechanics.eigenmodes import Modes, lowest_modes
 from klapper.mechanics.picture import Drawn
 from klapper.mechanics.signals import as_signal
+from klapper.structures.coupling import projected
 from klapper.structures.loads import along, total
 from klapper.structures.statics import deflection
 
@@ -127,6 +129,33 @@ class Structure:
         """
         whole = load if row is None else along(self.checked_row(row), load)
         return self._with(load=total([self.load, self._checked_load(whole)]))
+
+    def with_base_motion(
+        self, *, acceleration: Any = None, displacement: Any = None, direction: Any = None
+    ) -> Self:
+        """On a base that moves: the load −M r a(t), and positions, gaps and stops are relative to the base.
+
+        ``acceleration``  a(t) [m/s²] of the base: a signal, such as a table of measured values, or a function of time
+        ``displacement``  its place [m] instead, which must be smooth
+        ``direction``     of the motion, as this structure names it; upwards if not given and there is such a thing
+        """
+        return self.with_load(-1.0 * base_acceleration(acceleration, displacement) * self._carried(direction))
+
+    def _carried(self, direction: Any) -> np.ndarray:
+        """M r (n,) [kg]: inertia forces on the coordinates, per acceleration, when all moves in a direction as one."""
+        if direction is None:
+            raise InvalidModel(f"give the direction (n,) in which the base of '{self.name}' moves.")
+        return np.asarray(self.mass @ self.checked_row(direction))
+
+    def _carried_with_supports(
+        self, whole: Any, basis: Any, kept: np.ndarray, motion: np.ndarray
+    ) -> np.ndarray:
+        """The same from the mass matrix ``whole`` (N, N) with the supports, which move too, and the ``motion`` (N,).
+
+        Masses that were attached later count by what moves of their own coordinates.
+        """
+        attached = self.mass - projected(whole, basis)
+        return np.asarray(basis.T @ (whole @ motion) + attached @ motion[kept])
 
     def without_load(self) -> Self:
         """The same structure with no load at all."""

@@ -268,6 +268,7 @@ def _interrupt(scenario: Path, folder: Path) -> None:
             signal.raise_signal(signal.SIGINT)
 
     read = read_scenario(scenario)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
     with (
         patch.object(PartStore, "append", append),
         patch.object(simulation, "_PART_EVERY", -1.0),
@@ -276,6 +277,7 @@ def _interrupt(scenario: Path, folder: Path) -> None:
         simulation.simulate(
             read.system(), 0.4, read.scheme(), store=folder, on_interrupt="return", progress=False
         )
+    signal.signal(signal.SIGINT, before)
     if not any(folder.glob("part-*.h5")):
         raise RuntimeError(f"{scenario.parent.name} ended before it was interrupted")
 

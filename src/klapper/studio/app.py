@@ -11,7 +11,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -164,10 +164,13 @@ def _asked(studio: Studio, answer: Answer) -> Callable[[Request], Awaitable[Resp
 def _told(studio: Studio, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         body = bytearray()
-        async for part in request.stream():
-            body += part
-            if len(body) > LARGEST_BODY:
-                return _sentence("The request is too large.", 413)
+        try:
+            async for part in request.stream():
+                body += part
+                if len(body) > LARGEST_BODY:
+                    return _sentence("The request is too large.", 413)
+        except ClientDisconnect:  # nobody reads the answer
+            return _sentence("The request was cut.", 400)
         try:
             given = parse_json(bytes(body), most=LARGEST_BODY)
         except Unreadable as error:

@@ -30,6 +30,15 @@ class Connection(H11Protocol):
         self._watch.cancel()
         super().connection_lost(exc)
 
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no request; while another one is being answered, that cannot be said between."""
+        if self.cycle is None or self.cycle.response_complete:
+            super().send_400_response(msg)
+            return
+        self.cycle.disconnected = True
+        self.cycle.message_event.set()
+        self.transport.abort()
+
     def on_response_complete(self) -> None:
         self.waits_since = self.loop.time()
         super().on_response_complete()

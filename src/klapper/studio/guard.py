@@ -9,6 +9,7 @@ that somebody sent, it has no origin, no network and no way to the studio's comm
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +28,7 @@ _HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+_ONCE = (b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"content-type")  # what is judged
 
 
 def _token() -> str:
@@ -69,6 +71,10 @@ class Guard:
 
     def _refusal(self, scope: Any, room: str) -> str:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        if any(
+            count > 1 for count in Counter(name for name, _ in scope["headers"] if name in _ONCE).values()
+        ):
+            return "A header is there twice."
         origin, site = headers.get("origin"), headers.get("sec-fetch-site", "")
         if headers.get("host") not in self.hosts:
             return "This host is not the studio's."

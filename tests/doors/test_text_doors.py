@@ -48,6 +48,14 @@ def test_json_that_would_hurt_is_refused(text: str, words: str) -> None:
         parse_json(text.encode("latin-1" if text == "\xff" else "utf-8"))
 
 
+@pytest.mark.parametrize(
+    "content", [b'["\xed\xa0\x80"]', '["a"]'.encode("utf-16"), '["a"]'.encode("utf-32-le")]
+)
+def test_json_is_in_utf8(content: bytes) -> None:
+    with pytest.raises(Unreadable):
+        parse_json(content)
+
+
 def test_json_as_deep_as_allowed_is_read_and_brackets_in_texts_do_not_count() -> None:
     assert parse_json(b"[" * DEEPEST_JSON + b"]" * DEEPEST_JSON)
     assert parse_json(json.dumps(["[" * 1000 + '\\"' + "{" * 1000]).encode())

@@ -19,7 +19,7 @@ from typing import Any
 
 SECONDS, MEMORY = 5.0, 500_000_000  # of processor time; bytes that a process has at most
 SHARE = 0.25  # of hostile cases; the others are damaged by chance
-BATCH = 2500  # cases of one process
+BATCH = 10_000  # cases of one process
 
 
 def main(words: list[str] | None = None) -> int:

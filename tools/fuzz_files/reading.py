@@ -8,6 +8,7 @@ import re
 import tempfile
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -79,17 +80,25 @@ def _looked_at(path: Path, chance: random.Random) -> bool:
 
 def _command(*words: str) -> bool:
     """Whether a command does what it was asked for; an unexpected error, or an order to the terminal, is a defect."""
-    from klapper.cli.commands import app
-
     said = io.StringIO()
     with redirect_stdout(said), redirect_stderr(said):
-        status = app(list(words), prog_name="klapper", standalone_mode=False)
+        status = _klapper()(list(words), prog_name="klapper", standalone_mode=False)
     text = said.getvalue()
     if status not in (0, 1, 2, None) or "Traceback" in text:
         raise RuntimeError(f"klapper {words[0]} ends with {status}: {text[-300:]!r}")
     if orders := _ORDERS.findall(text):
         raise RuntimeError(f"klapper {words[0]} sends {orders[:3]} to the terminal")
     return not status
+
+
+@cache
+def _klapper() -> Any:
+    """The command line, put together once."""
+    from typer.main import get_command
+
+    from klapper.cli.commands import app
+
+    return get_command(app)
 
 
 def _asked(folder: Path, question: str, given: dict[str, str], chance: random.Random) -> bool:

@@ -27,7 +27,8 @@ def parse_json(content: bytes, *, most: int = LARGEST) -> Any:
     if content.count(b"[") + content.count(b"{") > DEEPEST and _depth(content) > DEEPEST:
         raise Unreadable(f"it is nested more than {DEEPEST} levels deep")
     try:
-        found = json.loads(content, parse_constant=_constant, parse_int=_whole, parse_float=_number)
+        text = content.decode("utf-8")  # the parser would take UTF-16 and halves of pairs, too
+        found = json.loads(text, parse_constant=_constant, parse_int=_whole, parse_float=_number)
         if _LONE.search(content):
             json.dumps(found, ensure_ascii=False).encode()
     except UnicodeError:

@@ -122,9 +122,13 @@ def test_surfaces_that_never_part_push_in_a_groove_and_pull_on_a_ridge(pull, rid
 
 
 def test_a_step_that_is_left_with_an_overlap_is_refused():
-    """Rounds run out when partners are kept. On the plane y = ∓s x the point has the gap −2 s |x| to the other one."""
+    """Rounds run out when partners are kept. On the plane y = ∓s x the point has the gap −2 s |x| to the other one.
+
+    At last only the smallest part of the pull is let go: the point is drawn that little from where it began.
+    """
     normal = np.array([SLOPE, 1.0]) / np.hypot(SLOPE, 1.0)
-    goal = np.array([ASIDE, -1.0])
+    begin = kinked(1.0).start.position[:2]
+    goal = begin + 2.0**-10 * (np.array([ASIDE, -1.0]) - begin)
     rest = goal - normal * (normal @ goal)  # on y + s x = 0
     other = goal - normal * [-1.0, 1.0] * (normal @ (goal * [-1.0, 1.0]))  # on y − s x = 0
     depths = [f"overlap by {2.0 * SLOPE * abs(x):.3g} m; use a smaller step" for x in (rest[0], other[0])]

@@ -123,11 +123,9 @@ def cable_inflation(
         float, Parameter("cross-section per metre across the plane", unit="m²", above=0.0)
     ] = 4e-4,
     pretension: Annotated[float, Parameter("tension before inflation", unit="N", at_least=0.0)] = 0.0,
-    lines: Annotated[int, Parameter("straight lines of the ring, a multiple of 4", at_least=8)] = 48,
+    lines: Annotated[int, Parameter("straight lines of the ring", at_least=8, multiple_of=4)] = 48,
     steps: Annotated[int, Parameter("steps of the pressure", at_least=2)] = 10,
 ) -> Outcome:
-    if lines % 4:
-        raise ParameterError(f"lines must be a multiple of 4, not {lines}.")
     if pressure * radius / steps * np.cos(np.pi / (lines // 2)) <= pretension:
         raise ParameterError(
             f"pretension must be below {pressure * radius / steps:.4g} N, the tension of the first pressure, not "

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 WORDS = {0: "none: Painlevé's paradox", 1: "one", 2: "two: the tip lifts off or presses"}
 
 
-@example("painleve-rod", source="Painlevé (1895); Waltersberger (2007), sections 4.2.2 and 4.5")
+@example("painleve-rod", source="Painlevé (1895); Génot & Brogliato (1999)")
 def painleve_rod(
     *,
     length: Annotated[float, Parameter("length of the rod", unit="m", above=0.0)] = 1.0,
@@ -79,6 +79,7 @@ def painleve_rod(
         checks=[
             *_solution_checks(rod, found, grid),
             *_jump_checks(rod, run, told, step, scheme),
+            *_run_checks(rod, run, scheme),
             ledger_check(run),
         ],
         audit=run_audit(run),
@@ -209,6 +210,46 @@ def _jump_checks(rod: Rod, run: "Run", told: str, step: float, scheme: SchemeNam
                 expected=0.0,
                 tolerance=2 * during * forces / rod.mass + 1e-6 * rod.sliding,
                 source="sliding stops at once",
+            ),
+        ]
+    return checks
+
+
+def _run_checks(rod: Rod, run: "Run", scheme: SchemeName) -> list[Check]:
+    """What holds at every sample, jumps or not: momentum balances, friction obeys its limit, nothing sinks in."""
+    weight = rod.mass * rod.gravity
+    fallen = rod.mass * (run.velocity[:, 1] - run.velocity[0, 1]) + weight * (run.time - run.time[0])
+    pushed = rod.mass * (run.velocity[:, 0] - run.velocity[0, 0])
+    size = weight * run.time[-1] + np.abs(run.impulse).sum()
+    tip = np.abs(run.velocity).max() * (run.time[1] - run.time[0])
+    checks = [
+        Check(
+            "depth of the tip below the floor over the length",
+            value=float(np.max(-rod.tip(run.position)[:, 1], initial=0.0)) / rod.length,
+            at_most=(
+                2.0 * tip / rod.length if scheme == "moreau" else 1e-2 if scheme == "regularised" else 1e-6
+            ),
+            source="contact; the way of a step of time stepping, the compliance of springs",
+        ),
+    ]
+    if scheme == "moreau":
+        normal, along = run.impulse[..., 0], run.impulse[..., 1]
+        checks += [
+            Check(
+                "momentum less impulses and weight, up and along",
+                value=[
+                    float(np.abs(fallen - normal.sum(axis=1).cumsum()).max() / size),
+                    float(np.abs(pushed - along.sum(axis=1).cumsum()).max() / size),
+                ],
+                expected=0.0,
+                tolerance=1e-9,
+                source="balance of momentum from the start to every sample",
+            ),
+            Check(
+                "friction impulses less μ times normal ones, all samples",
+                value=float((np.abs(along) - rod.mu * normal).max() / size),
+                at_most=1e-9,
+                source="Coulomb's law, in jumps as well",
             ),
         ]
     return checks

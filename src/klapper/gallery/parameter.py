@@ -48,6 +48,7 @@ class Parameter:
     ``help``                   a noun phrase, ``unit`` an SI unit
     ``above``, ``below``       bounds that are not reached, ``at_least``, ``at_most`` those that may be, in that unit;
                                they hold for every entry of a list
+    ``multiple_of``            what whole numbers are multiples of
     ``pattern``                a regular expression that a text must match as a whole
 
     >>> Parameter("height of the fall", "m", above=0.0).admits(-1.0)
@@ -60,6 +61,7 @@ class Parameter:
     below: float | None = None
     at_least: float | None = None
     at_most: float | None = None
+    multiple_of: int = 1
     pattern: str | None = None
 
     def admits(self, number: float) -> bool:
@@ -69,12 +71,16 @@ class Parameter:
             and (self.below is None or number < self.below)
             and (self.at_least is None or number >= self.at_least)
             and (self.at_most is None or number <= self.at_most)
+            and (self.multiple_of == 1 or number % self.multiple_of == 0)
         )
 
     def bounds(self) -> str:
         """The bounds in words, such as ``above 0 and at most 1``."""
         named = {"above": self.above, "at least": self.at_least, "below": self.below, "at most": self.at_most}
-        return " and ".join(f"{word} {bound:g}" for word, bound in named.items() if bound is not None)
+        words = [f"{word} {bound:g}" for word, bound in named.items() if bound is not None]
+        return " and ".join(
+            [*words, f"a multiple of {self.multiple_of}"][: len(words) + (self.multiple_of > 1)]
+        )
 
 
 @dataclass(frozen=True)

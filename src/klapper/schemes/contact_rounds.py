@@ -91,7 +91,8 @@ class ContactRounds:
 
     ``build``  the equations of the step with the given contacts closed
     ``hard``   False where contacts are springs, so that none is ever closed here
-    ``travel`` [m] that things may move in the step; ``missed`` [m] by which they overlapped with partners left aside
+    ``travel`` [m] that things may move in the step; ``missed`` [m] by which they overlapped with partners left aside;
+    ``tried``  numbers (k,) of the contacts that had a partner in the last round
     """
 
     rule: HardContact
@@ -106,6 +107,7 @@ class ContactRounds:
     notes: dict[str, str] = field(default_factory=dict)
     travel: float = 0.0
     missed: float = 0.0
+    tried: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def settle(self, start: np.ndarray, multipliers: np.ndarray) -> Settled:
         """From a predicted position (n,) and the multipliers (p,) of the two-sided constraints.
@@ -118,7 +120,9 @@ class ContactRounds:
             kept       partners stay; where others are overlapped, both are held
             programme  besides, states by one complementarity problem of the linearised step
 
-        Where Newton's method fails, gaps are eased and closed bit by bit. States that last are solved once more to the
+        Where Newton's method fails, the last answer is linearised: states that were found contact by contact may leave
+        no equilibrium where those of one complementarity problem do. If that does not help, gaps are eased and closed
+        bit by bit. States that last are solved once more to the
         last digit and returned, unless partners that were left aside are overlapped (``missed``) or surfaces that never
         part pull at one partner and push at another (``opposed``). The search ends without an answer if Newton's method
         fails too often, if states come back in the last stage, or where partners are opposed, or missed before they are
@@ -131,22 +135,28 @@ class ContactRounds:
         now = Trial(pairing, states, normal, tangential, np.zeros(k, dtype=bool), np.zeros(k))
         q, held_by = start, multipliers
         seen: set[bytes] = set()
+        last: Trial | None = None
         stage, total, failures, polish = _PLAIN, 0, 0, k == 0
         for _ in range(self.rule.most):
-            contacts = self._held(now)
+            contacts, self.tried = self._held(now), now.pairing.which
             try:
                 x, rounds, residual = self._solved(contacts, q, held_by, now, polish=polish)
             except NotConverged:
                 failures += 1
                 if failures > _PATIENCE:
                     raise
-                now, q = self._easier(now, contacts, q, converged=total > 0)
+                together = None if last is None else self._together(last, q, held_by)
+                if together is not None and together.key() != now.key():
+                    now, last = together, None
+                else:
+                    now, q = self._easier(now, contacts, q, converged=total > 0)
                 continue
             total += rounds
             equations = self.build(contacts)
             q, found = equations.split(x)
             held_by, mine = found[: len(multipliers)], found[len(multipliers) :]
             normal, tangential = contacts.forces(mine)
+            last = replace(now, normal=normal, tangential=tangential) if contacts.rough else None
             fresh = now.pairing if stage >= _KEPT else self._paired(q, corners=stage == _CORNERS)
             after = self._judged(contacts, q, normal, tangential)
             eased = bool(np.any(now.ease))
@@ -206,6 +216,11 @@ class ContactRounds:
             f"at {self.before.time:.6g} s the contacts of the step of {self.h:.3g} s found no states that last in "
             f"{counted(self.rule.most, 'round')}; use a smaller step."
         )
+
+    @property
+    def lost(self) -> np.ndarray:
+        """Contacts (c,) that carried a force and had no partner any more in the last round."""
+        return np.setdiff1d(self.before.contact, self.tried)
 
     def _paired(self, q: np.ndarray, *, corners: bool = False) -> ContactPairing:
         if not self.hard or self.system.contacts.count == 0:
@@ -365,6 +380,14 @@ class ContactRounds:
     def _units(self, q: np.ndarray, normal: np.ndarray) -> tuple[float, float]:
         """Lengths [m] and forces [N] that violations are measured in."""
         return self._length(q), max(float(np.abs(normal).max(initial=0.0)), 1e-300)
+
+    def _together(self, last: Trial, q: np.ndarray, multipliers: np.ndarray) -> Trial | None:
+        """The trial that solved its equations at q, with states that the linearised step asks of all contacts."""
+        try:
+            states = self._by_complementarity(self._held(last), q, multipliers, last.normal, last.tangential)
+        except StepFailed:
+            return None
+        return replace(last, states=states)
 
     def _by_complementarity(
         self,

@@ -104,8 +104,11 @@ class NewtonIteration:
             report("newton_iterations")
             used = inverse is not None
             try:
-                inverse = inverse or equations.inverse(x)
-                change = -inverse(now.value)
+                with np.errstate(
+                    all="ignore"
+                ):  # far from any solution numbers overflow, and are refused below
+                    inverse = inverse or equations.inverse(x)
+                    change = -inverse(now.value)
             except SingularMatrix as error:
                 raise NotConverged(f"the equations of the step are singular ({error})") from error
             if not np.all(np.isfinite(change)):

@@ -3,7 +3,8 @@
     f(t₁, q₁) + J_B λ_B + J_N λ_N + J_T λ_T = 0,   Φ(t₁, q₁) = 0,   0 ≤ g(q₁) ⟂ λ_N ≥ 0
 
 Time orders the loads; velocities are zero. Friction acts on the slip of each step, so that the history of a load
-counts. A step that is not solved is done in halves.
+counts. A step that is not solved is done in parts. What is out of balance at the beginning of a run, as under a load
+that is there from the start, is let go in these parts bit by bit: halves of a constant load are the same problem again.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import numpy as np
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import System
-from klapper.schemes.adaptive_step import joined
 from klapper.schemes.base import Snapshot, Step, StepFailed, registered, snapshot_at_start
 from klapper.schemes.consistent_start import require_plain_velocities, require_pressed_contacts
 from klapper.schemes.constraint_between import ConstraintStep
@@ -29,6 +29,7 @@ from klapper.schemes.settled_step import Settled
 from klapper.schemes.work import Work
 
 _SMALLEST = 2.0**-10  # of a step: the smallest part that it is cut into
+_MOST = 30  # parts of a step that are not solved; twice what the way down to the smallest and back takes
 
 
 @registered
@@ -87,7 +88,14 @@ class QuasiStatic(EqualSteps):
         self, system: System, snapshot: Snapshot, until: float = np.inf, work: Work | None = None
     ) -> Step:
         t1 = self.end_of_step(system, snapshot)
-        done = self._halved(system, snapshot, t1, 1.0)
+        lag = _Lag(np.zeros_like(snapshot.position), snapshot.time, t1)
+        try:
+            done = _RestAtEnd(self, system, snapshot, t1, lag).done()
+        except StepFailed:
+            lag = _Lag.of(system, snapshot, t1)
+            if not np.any(lag.force) and _lasting(system, snapshot, t1):
+                raise
+            done = self._in_parts(system, snapshot, t1, lag)
         return replace(done, after=replace(done.after, step=snapshot.step + 1))
 
     @property
@@ -98,20 +106,92 @@ class QuasiStatic(EqualSteps):
     def citations(self) -> tuple[str, ...]:
         return ("hesch2007",)
 
-    def _halved(self, system: System, before: Snapshot, t1: float, share: float) -> Step:
-        """One step to t₁ [s], or two of half its length."""
-        try:
-            return _RestAtEnd(self, system, before, t1).done()
-        except StepFailed:
-            if share <= _SMALLEST:
-                raise
-        first = self._halved(system, before, 0.5 * (before.time + t1), 0.5 * share)
-        second = self._halved(system, first.after, t1, 0.5 * share)
-        return joined(first, second, before.step + 1)
+    def _in_parts(self, system: System, start: Snapshot, t1: float, lag: _Lag) -> Step:
+        """The step to t₁ [s] in parts that are halved where they are not solved.
+
+        They are doubled again after two that were, and after twice as many each time that this failed. Forces are those
+        at the end, as of a step that is done at once.
+        """
+        h, gone, part, failures = t1 - start.time, 0.0, 0.5, 1
+        solved, wanted = 0, 2
+        done: list[Step] = []
+        while gone < 1.0:
+            part = min(part, 1.0 - gone)
+            before = done[-1].after if done else start
+            end = t1 if gone + part == 1.0 else start.time + (gone + part) * h
+            try:
+                step = _RestAtEnd(self, system, before, end, lag).done()
+            except StepFailed as failure:
+                grown = bool(done) and solved == 0
+                part, failures, solved, wanted = 0.5 * part, failures + 1, 0, wanted * (1 + grown)
+                if part < _SMALLEST:
+                    raise
+                if failures > _MOST:
+                    raise StepFailed(
+                        f"{failure} {failures} parts of the step from {start.time:.6g} s were not solved, and it "
+                        f"was given up: refine meshes where they touch, or use another interface."
+                    ) from failure
+                continue
+            gone += part
+            done.append(step)
+            solved += 1
+            if solved >= wanted:
+                part, solved = 2.0 * part, 0
+        last, longer = done[-1], h / (done[-1].after.time - before.time)
+        return replace(
+            last,
+            after=replace(last.after, impulse=longer * last.after.impulse),
+            impulse=longer * last.impulse,
+            constraint=longer * last.constraint,
+            residual=max(each.residual for each in done),
+            notes={name: note for each in done for name, note in each.notes.items()},
+        )
+
+
+@dataclass(frozen=True)
+class _Lag:
+    """The ``force`` (n,) [N] out of balance at the ``begin`` of a step [s], which is let go until its ``end`` [s]."""
+
+    force: np.ndarray
+    begin: float
+    end: float
+
+    @classmethod
+    def of(cls, system: System, before: Snapshot, t1: float) -> _Lag:
+        """Only a run begins out of balance; steps begin where others ended at rest."""
+        force = np.zeros_like(before.velocity)
+        if before.step == 0:
+            force = np.asarray(system.force(before.time, before.position, force))
+        return cls(force, before.time, t1)
+
+    def at(self, t: float) -> np.ndarray:
+        """What is still held at the time t [s]."""
+        return self.force * ((self.end - t) / (self.end - self.begin))
+
+
+def _lasting(system: System, before: Snapshot, t1: float) -> bool:
+    """Whether loads, supports and surfaces are the same at both ends of a step, so that its parts are, too."""
+    rest = np.zeros_like(before.velocity)
+
+    def given(t: float) -> list[np.ndarray]:
+        values = [system.force(t, before.position, rest), system.constraint_residuals(t, before.position)]
+        if system.contacts.count:
+            which = np.arange(system.contacts.count)
+            values += [system.gaps(t, before.position, which)]
+        return [np.asarray(value) for value in values]
+
+    belts = (
+        system.contacts.count
+        and system.directions(t1, before.position, np.arange(system.contacts.count)).tangential_rate
+    )
+    return not np.any(belts) and all(
+        np.array_equal(one, other, equal_nan=True)
+        for one, other in zip(given(before.time), given(t1), strict=True)
+    )
 
 
 class _Forces:
-    """r = −f(t₁, q₁).
+    """r = −f(t₁, q₁) + what lags.
 
     Elastic forces are sums of terms of the size of stiffness times position: what is far below these, as where a body
     only moves as a whole, is rounding.
@@ -119,14 +199,14 @@ class _Forces:
 
     weight = 1.0
 
-    def __init__(self, system: System, t: float, q0: np.ndarray) -> None:
-        self.system, self.t = system, t
+    def __init__(self, system: System, t: float, q0: np.ndarray, lag: np.ndarray) -> None:
+        self.system, self.t, self.lag = system, t, lag
         self.rest = np.zeros(len(system.velocities))
         self.least = least_size(self.matrix(q0), q0)
 
     def residual(self, q1: np.ndarray) -> Balanced:
         force = np.asarray(self.system.force(self.t, q1, self.rest))
-        return Balanced(-force, max(float(np.abs(force).max(initial=0.0)), self.least))
+        return Balanced(self.lag - force, max(float(np.abs(force).max(initial=0.0)), self.least))
 
     def matrix(self, q1: np.ndarray) -> Any:
         tangent = self.system.tangents(self.t, q1, self.rest).position
@@ -137,11 +217,11 @@ class _Forces:
 class _RestAtEnd:
     """The state of rest at the end of one step."""
 
-    def __init__(self, scheme: QuasiStatic, system: System, before: Snapshot, t1: float) -> None:
+    def __init__(self, scheme: QuasiStatic, system: System, before: Snapshot, t1: float, lag: _Lag) -> None:
         self.scheme, self.system, self.before, self.t1 = scheme, system, before, t1
         self.h, self.p = t1 - before.time, len(system.constraints)
         self.constraints = ConstraintStep(system, before.time, t1, before.position, "end")
-        self.balance = _Forces(system, t1, before.position)
+        self.balance = _Forces(system, t1, before.position, lag.at(t1))
 
     def done(self) -> Step:
         found = self._solved()
@@ -175,9 +255,17 @@ class _RestAtEnd:
             return rounds.settle(self.before.position.copy(), self.before.memory[: self.p])
         except NotConverged as failure:
             raise StepFailed(
-                f"at {self.t1:.6g} s no state of rest was found: {failure}. Use smaller steps of the load, or support "
-                f"what can move freely."
+                f"at {self.t1:.6g} s no state of rest was found: {failure}. {self._advice(rounds.lost)}"
             ) from failure
+
+    def _advice(self, lost: np.ndarray) -> str:
+        if not len(lost):
+            return "Use smaller steps of the load, or support what can move freely."
+        names = ", ".join(f"'{self.system.contacts.name(int(i))}'" for i in lost[:3])
+        return (
+            f"Contact {names} carried a force and has left the end of the other surface, whose nodes nothing holds: "
+            f"use finer meshes, a mortar interface, or a longer surface."
+        )
 
     def _equations(self, contacts: HeldContacts) -> ImplicitStep:
         return ImplicitStep(self.balance, [self.constraints, contacts])

@@ -3,10 +3,10 @@
     T + V + damping + friction + impact + numerical − loads = its value at the start
 
 must hold for every sample, or the run has failed. Told besides: how deep contacts penetrate, −(g + C λ) with their
-compliance C, and in words if it is more than 1 % of the motion along the gap; where they gave energy, whether momenta
-were kept, whether forces are determined (at the end, where most contacts were loaded, and by contact state), and
-whether rest and motion are both solutions, at the start and at every standstill. :func:`klapper.simulate` writes it
-into ``run.about["audit"]``.
+compliance C, and in words if it is more than 1 % of the motion along the gap; where they gave energy, whether the
+motion grows exponentially, whether momenta were kept, whether forces are determined (at the end, where most contacts
+were loaded, and by contact state), and whether rest and motion are both solutions, at the start and at every
+standstill. :func:`klapper.simulate` writes it into ``run.about["audit"]``.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from klapper.mechanics.system import System
 from klapper.results import Run
 from klapper.results.conservation import Conservation
 from klapper.results.energy_gains import energy_gains
+from klapper.results.exponential_growth import exponential_growth
 from klapper.results.ledger import TRUSTED
 from klapper.schemes.base import Scheme
 
@@ -70,7 +71,7 @@ def audit(run: Run, system: System, scheme: Scheme) -> Audit:
             f"of {system.contacts.count} possible ones those are kept that were loaded in the step before each sample"
         )
     findings |= _unused_restitution(system, scheme)
-    findings |= energy_gains(run)
+    findings |= energy_gains(run) | exponential_growth(run)
     kept = conservation(run, system) if scheme.inertia and has_momenta(system) else None
     if kept is not None:
         findings["conservation"] = kept.verdicts

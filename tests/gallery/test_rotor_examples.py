@@ -172,6 +172,15 @@ def test_the_printed_delamination_hardly_opens() -> None:
     assert outcome.numbers["opening"] < 1e-8
 
 
+@pytest.mark.parametrize("speed", [10.9, 18.0])
+def test_a_motion_that_grows_without_bound_is_shown_and_called_so(speed: float) -> None:
+    outcome = find("rotor-clatter").run(
+        **SHORT_RUN | {"speed": speed, "modes": 16, "growth_speeds": (17.0, 18.0)}
+    )
+    assert passed(outcome)  # among the checks: 1.7 and 2.9 1/s at 17 and 18 Hz
+    assert outcome.numbers["growth"] == "grows without bound"
+
+
 def test_wrong_motions_fail_the_checks() -> None:
     """A motion without contact inside a band, and one that is not the linear response to its speed."""
     model = ALUMINIUM.model(6)
@@ -253,7 +262,7 @@ def test_friction_in_the_joint_is_resolved_by_the_steps() -> None:
         ("rotor-stability", {"L2": 1.0}, "L2 must be below the length L = 1 m"),
         ("rotor-stability", {"L2": 1e-6}, "L2 cannot be 1e-06 m here: segment 2 is 1e-06 m long"),
         ("rotor-stability", {"speed_from": 80.0}, "speed_to must be above speed_from 80 Hz"),
-        ("rotor-clatter", {"speed": 10.4}, "speed is 10.4 Hz, at which motions grow by"),
+        ("rotor-methods", {"speed": 10.4}, "speed is 10.4 Hz, at which motions grow by"),
         ("rotor-clatter", {"L2": 0.0}, "L2 must be a number above 0"),
         ("rotor-methods", {"speed": 18.0}, "without bound; choose a speed outside"),
     ],

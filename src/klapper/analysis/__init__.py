@@ -6,6 +6,7 @@ harmonic balance, attractors, frequency responses, motions in closed form.
 
 from klapper.analysis.attractor import Attractor, advancing, find_attractor
 from klapper.analysis.coexistence import Coexistence, coexistence
+from klapper.analysis.contact_growth import ContactGrowth, contact_growth
 from klapper.analysis.critical_point import CriticalPoint
 from klapper.analysis.follow_load import follow_load
 from klapper.analysis.frequency_response import FrequencyResponse, frequency_response
@@ -54,6 +55,7 @@ __all__ = [
     "BifurcationDiagram",
     "BorderCurve",
     "Coexistence",
+    "ContactGrowth",
     "CriticalPoint",
     "FlowMap",
     "FrequencyResponse",
@@ -93,6 +95,7 @@ __all__ = [
     "bifurcation_diagram",
     "change_of_state",
     "coexistence",
+    "contact_growth",
     "critical_value",
     "extrema",
     "find_attractor",

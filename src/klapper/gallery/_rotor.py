@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from klapper.analysis import ContactGrowth
     from klapper.analysis.rotor import Band
     from klapper.structures.delaminated_beam import DelaminatedBeam, DelaminatedModel
     from klapper.structures.rotating import Rotor
@@ -194,11 +195,13 @@ def shade(axes: Axes, bands: list[Band], colour: str, label: str) -> None:
         )
 
 
-def draw_growth(figure: Figure, *, span: SpeedRange) -> None:
+def draw_growth(
+    figure: Figure, *, span: SpeedRange, with_contact: dict[float, ContactGrowth] | None = None
+) -> None:
     """Largest real part of the eigenvalues over speed: unstable where positive (shaded). Triangles mark critical
-    speeds, at which centrifugal forces cancel the stiffness of a mode."""
+    speeds, at which centrifugal forces cancel the stiffness of a mode; dots, if any, large motions with contact."""
     from klapper.analysis.rotor import growth
-    from klapper.gallery._sketch import BLUE, DARK
+    from klapper.gallery._sketch import BLUE, DARK, ORANGE
 
     axes = figure.subplots()
     values = growth(span.rotor, span.speeds)
@@ -219,7 +222,11 @@ def draw_growth(figure: Figure, *, span: SpeedRange) -> None:
         linestyle="none",
         clip_on=False,
     )
-    axes.set(xlabel="speed / Hz", ylabel="largest real part / (1/s)", xlim=(span.low, span.high))
+    if with_contact:
+        places = [each for each in with_contact if span.low <= each <= span.high]
+        rates = [with_contact[each].rate for each in places]
+        axes.plot(places, rates, "o", color=ORANGE, markersize=5, linestyle="none", label="with contact")
+    axes.set(xlabel="speed / Hz", ylabel="growth / (1/s)", xlim=(span.low, span.high))
     legend(axes)
 
 

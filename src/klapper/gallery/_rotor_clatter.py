@@ -1,17 +1,26 @@
-"""The motion of a clattering rotor: from rest until it repeats, at a speed that keeps it bounded."""
+"""The motion of a clattering rotor: from rest until it repeats or has grown, and how large motions grow."""
 
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from klapper.complementarity.dense import dense
 from klapper.gallery.example import ParameterError
 
 if TYPE_CHECKING:
+    from klapper.analysis import ContactGrowth
     from klapper.results import Run
     from klapper.structures.delaminated_beam import DelaminatedModel
 
 SHOWN_TURNS = 3  # at the end, with every step saved
+ENOUGH_CONTACTS = 15  # growth with 3, 15 and 39 points differs by less than it varies from second to second
+MEASURED = 10.0  # [s] of motion, of which half counts
+SHOWN_GROWTH = (
+    12.0  # powers of e by which a motion that grows without bound may grow before its last turns are shown
+)
+ROUND_OFF = 1e-9  # of the largest entry
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +75,59 @@ def settled(model: "DelaminatedModel", speed: float, contacts: int, until: float
     turns = max(int(np.ceil(until * speed)), SHOWN_TURNS + 1)
     before = simulate(model.system(speed, joint), (turns - SHOWN_TURNS) / speed, scheme, every=steps)
     time, position, velocity = before.final
-    going_on = model.system(
-        speed, joint, position=position, velocity=velocity, time=time, penetration=model.beam.height
-    )
+    going_on = model.system(speed, joint, position=position, velocity=velocity, time=time, penetration=np.inf)
     return Clatter(model, simulate(going_on, turns / speed, scheme, every=1), speed)
+
+
+def growth_with_contact(model: "DelaminatedModel", speed: float, contacts: int) -> "ContactGrowth":
+    """How large motions grow at a speed, with as many contacts and turns as make no difference."""
+    from klapper.analysis import contact_growth
+
+    system = model.system(speed, model.contacts(min(contacts, ENOUGH_CONTACTS)))
+    return contact_growth(system, step_size=1.0 / (speed * 500), until=MEASURED)
+
+
+def closed_growth(model: "DelaminatedModel", speed: float, contacts: int) -> float:
+    """Fastest motion [1/s] that only grows, e^(s t) y, with some points of the joint closed: real eigenvalues in the
+    coordinates that are left, with contact forces that push there and gaps that open elsewhere; −∞ if there is none."""
+    at_speed = model.system(speed, model.contacts(contacts))
+    now, start = at_speed.start, at_speed.start.position
+    joint = dense(at_speed.directions(now.time, start, np.arange(contacts)).normal).T
+    tangents = at_speed.tangents(now.time, start, now.velocity)
+    mass = dense(at_speed.mass(start))
+    stiffness, damping = (
+        np.zeros(mass.shape) if part is None else -dense(part)
+        for part in (tangents.position, tangents.velocity)
+    )
+    found = -np.inf
+    for closed in product((False, True), repeat=contacts):
+        held = joint[list(closed)]
+        for rate, shape in _growing(mass, damping, stiffness, held):
+            load = (rate**2 * mass + rate * damping + stiffness) @ shape
+            force = np.linalg.lstsq(held.T, load, rcond=None)[0] if len(held) else np.zeros(0)
+            for sense in (1.0, -1.0):
+                pushes = np.all(sense * force >= -ROUND_OFF * np.abs(force).max(initial=0.0))
+                opens = np.all(sense * (joint @ shape) >= -ROUND_OFF * np.abs(shape).max())
+                if pushes and opens:
+                    found = max(found, rate)
+    return found
+
+
+def _growing(
+    mass: np.ndarray, damping: np.ndarray, stiffness: np.ndarray, held: np.ndarray
+) -> "list[tuple[float, np.ndarray]]":
+    """Real positive eigenvalues [1/s] and their shapes (n,) while rows ``held`` (k, n) stay zero."""
+    from scipy.linalg import eig, null_space
+
+    left = null_space(held) if len(held) else np.eye(len(mass))
+    n = left.shape[1]
+    if n == 0:
+        return []
+    small = [left.T @ matrix @ left for matrix in (mass, damping, stiffness)]
+    solved = np.linalg.solve(small[0], np.hstack([small[2], small[1]]))
+    values, vectors = eig(np.block([[np.zeros((n, n)), np.eye(n)], [-solved]]))
+    real = np.flatnonzero((np.abs(values.imag) <= ROUND_OFF * np.abs(values)) & (values.real > 0.0))
+    return [(float(values[i].real), left @ vectors[:n, i].real) for i in real]
 
 
 def require_stable(model: "DelaminatedModel", speed: float) -> None:

@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from contextlib import suppress
+from html import escape
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -78,6 +79,35 @@ class _Lines:
         return None
 
 
+class _Cell:
+    """Stands for the bar of a terminal in a notebook: a bar below the cell, gone when the work is done."""
+
+    def __init__(self, total: float) -> None:
+        from IPython.display import display
+
+        self._total, self._last = total, 0.0
+        self._handle = display({"text/plain": ""}, raw=True, display_id=True)
+
+    def update(self, task: Any, *, completed: float, now: str, facts: str) -> None:
+        if time.perf_counter() - self._last < _LINE_EVERY:
+            return
+        self._last = time.perf_counter()
+        share = min(max(completed / self._total, 0.0), 1.0) if self._total > 0 else 0.0
+        text = f"{share:.0%}  {now}  {facts}"
+        bar = f'<progress max="1" value="{share:.4f}"></progress> <code>{escape(text)}</code>'
+        self._handle.update({"text/plain": text, "text/html": bar}, raw=True)
+
+    def stop(self) -> None:
+        self._handle.update({"text/plain": "", "text/html": ""}, raw=True)
+
+
+def _in_notebook() -> bool:
+    """Whether the work is asked for by the cell of a notebook."""
+    module = sys.modules.get("IPython")
+    shell = module.get_ipython() if module is not None else None
+    return shell is not None and hasattr(shell, "kernel")
+
+
 class ProgressBar:
     """One line on the terminal's error stream, from the second second of work on.
 
@@ -116,6 +146,9 @@ class ProgressBar:
     def _open(self) -> None:
         if _lines_wanted():
             self._bar = _Lines(self._until - self._start)
+            return
+        if _in_notebook():
+            self._bar = _Cell(self._until - self._start)
             return
         from rich.console import Console
         from rich.progress import BarColumn, Progress as RichProgress, TextColumn, TimeRemainingColumn
@@ -173,7 +206,7 @@ def tally_for(wanted: bool | None, total: int, what: str) -> Tally | Silent:
 
 
 def _shown(wanted: bool | None) -> bool:
-    return (sys.stderr.isatty() or _lines_wanted()) if wanted is None else wanted
+    return (sys.stderr.isatty() or _lines_wanted() or _in_notebook()) if wanted is None else wanted
 
 
 def _lines_wanted() -> bool:

@@ -26,6 +26,7 @@ from klapper.analysis.validity_limit import CLOSES, LIFTS, SLIPS, STICKS, Validi
 from klapper.mechanics import Harmonic, InvalidModel, LinearSystem
 from klapper.mechanics.arguments import finite
 from klapper.progress import tally_for
+from klapper.shown import Shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,8 +37,8 @@ _PHASES = 64  # among which that of a start is chosen
 _ROUND_OFF = 1e-12  # of the displacements: a smaller amplitude of a gap is none
 
 
-@dataclass(frozen=True, eq=False)
-class FrequencyResponse:
+@dataclass(frozen=True, eq=False, repr=False)
+class FrequencyResponse(Shown):
     """Complex amplitudes of a steady vibration about a stationary state at k frequencies; n coordinates, m contacts.
 
     ``rest``         the stationary state

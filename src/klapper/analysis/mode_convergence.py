@@ -26,6 +26,7 @@ from klapper.results.drawing import colours, figure_of, is_figure
 from klapper.results.errors import ResultsError, place
 from klapper.results.tables import aligned, number
 from klapper.schemes.base import Scheme
+from klapper.shown import drawing
 from klapper.simulation import SimulationFailed, simulate
 
 if TYPE_CHECKING:
@@ -143,9 +144,8 @@ class ModeConvergence:
         """One output by every count, its distances over time, their means over modes, the estimated losses."""
         if not is_figure(onto):
             raise ResultsError("A study of modes has four panels: give a figure to draw on, not axes.")
-        from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(9.0, 6.5), layout="constrained") if onto is None else onto
+        figure = drawing(figsize=(9.0, 6.5)) if onto is None else onto
         (motion, means), (apart, losses) = figure.subplots(2, 2, width_ratios=(3, 2))
         names = list(self.values)
         name = names[0 if output is None else place(output, names, "output")]

@@ -19,6 +19,7 @@ from klapper.mechanics.arguments import finite
 from klapper.mechanics.errors import InvalidModel
 from klapper.progress import tally_for
 from klapper.results.drawing import axes_of, figure_of
+from klapper.shown import Shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,8 +122,8 @@ class BorderCurve:
         return len(self.points) > 2 and bool(np.all(self.points[0] == self.points[-1]))
 
 
-@dataclass(frozen=True, eq=False)
-class StabilityMap:
+@dataclass(frozen=True, eq=False, repr=False)
+class StabilityMap(Shown):
     """Verdicts over two parameters.
 
     ``x``, ``y``   (a,) and (b,) values of the parameters, in their units

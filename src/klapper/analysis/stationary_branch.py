@@ -23,12 +23,13 @@ from klapper.counting import counted
 from klapper.mechanics.arguments import number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
+from klapper.shown import Shown
 
 _SHOWN = 20
 
 
-@dataclass(frozen=True, eq=False)
-class StationaryBranch:
+@dataclass(frozen=True, eq=False, repr=False)
+class StationaryBranch(Shown):
     """Verified states along a parameter: k points of a system with n coordinates, m contacts, p constraints.
 
     ``family``      parameter → system

@@ -15,6 +15,7 @@ from klapper.complementarity.errors import Unverified
 from klapper.complementarity.problem import Problem
 from klapper.complementarity.residuals import Residuals
 from klapper.counting import counted
+from klapper.shown import Shown
 
 P = TypeVar("P", bound=Problem)
 
@@ -36,7 +37,7 @@ class Attempt:
         return f"{self.solver}: {self.outcome} ({counted(self.iterations, 'iteration')})"
 
 
-class Solution(Generic[P]):
+class Solution(Shown, Generic[P]):
     """A point ``x`` (n,) of ``problem`` with its residuals, as :func:`solve` returns it.
 
     ``x``          forces [N] or impulses [N s]

@@ -8,7 +8,7 @@ A model never knows which method integrates it; a method never knows where a gap
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,9 +20,11 @@ from klapper.mechanics.contact_table import ContactTable
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.picture import Picture
 from klapper.mechanics.rigid_form import RigidForm
+from klapper.shown import Card
 
 Matrix = Any  # ndarray or scipy sparse array
 
+_NAMED = 12  # coordinates and contacts that a card names
 _DIFFERENCE = 6.0e-6  # cube root of the rounding unit: the best spacing of central differences
 
 
@@ -231,6 +233,9 @@ class System(Protocol):
     def carried_velocity(self, v: np.ndarray) -> np.ndarray:
         return v
 
+    def _repr_html_(self) -> str:
+        return system_card(self).html()
+
     @property
     def search_margin(self) -> float:
         return np.inf
@@ -244,6 +249,24 @@ class System(Protocol):
 
     def compiled_form(self) -> CompiledForm:
         raise NotCompiled(f"{type(self).__name__} offers no compiled form")
+
+
+def system_card(system: System) -> Card:
+    """What a notebook shows of a system: its coordinates, contacts and constraints by name."""
+    table = system.contacts
+    first = [table.name(i) for i in range(min(table.count, _NAMED))]
+    rows = [
+        ("coordinates", _names(system.coordinates, len(system.coordinates))),
+        ("contacts", _names(first, table.count)),
+        ("constraints", _names(system.constraints, len(system.constraints))),
+        ("start", f"{system.start.time:g} s"),
+    ]
+    return Card(f"{system.name}: {system!r}", rows=rows)
+
+
+def _names(first: Sequence[str], count: int) -> str:
+    shown = ", ".join(first[:_NAMED])
+    return f"{shown}, … ({count})" if count > _NAMED else shown or "none"
 
 
 def difference_step(t: float, q: np.ndarray, v: np.ndarray) -> float:

@@ -120,12 +120,10 @@ def _phase(run: Run, positions: list[int], kept: _Kept) -> list[dict[str, Any]]:
             continue
         x, y = run.position[:, i], run.velocity[:, j]
         places = thinned_curve(x, y, kept.limit)
-        joined = len(places) == len(run)
         found.append(
             {
                 "name": name,
                 "velocity": run.layout.velocities[j],
-                "joined": joined,
                 "x": embedded(x[places]),
                 "y": embedded(y[places]),
             }

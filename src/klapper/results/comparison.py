@@ -18,6 +18,7 @@ from klapper.results.drawing import colours, figure_of, is_figure
 from klapper.results.errors import ResultsError, place
 from klapper.results.run import Run
 from klapper.results.tables import aligned, number
+from klapper.shown import Card, Shown, drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,8 +58,8 @@ class Refinement:
         return float(-np.polyfit(np.log(self.factors[kept]), np.log(self.errors[kept]), 1)[0])
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Shown):
     """The same motion by several methods.
 
     ``runs``         by the name of the method, in the order given
@@ -137,6 +138,9 @@ class Comparison:
             )
         return rows
 
+    def __repr__(self) -> str:
+        return f"Comparison({', '.join(self.runs)}; reference {self.reference})"
+
     def __str__(self) -> str:
         table = self.table
         lost = [key for key in _LOST if any(row[key] for row in table)]
@@ -160,13 +164,21 @@ class Comparison:
         lines += [f"{name} did not finish: {reason}" for name, reason in self.failed.items()]
         return "\n".join(lines)
 
+    def _card(self) -> Card:
+        return Card(repr(self), text=str(self), draw=self._draw_overview)
+
+    def _draw_overview(self, figure: Figure) -> None:
+        """One coordinate by every method, and the distances to the reference."""
+        motion, apart = figure.subplots(1, 2)
+        hues = dict(zip(self.runs, colours(len(self.runs)), strict=True))
+        self._draw_motion(motion, None, hues)
+        self._draw_distances(apart, hues)
+
     def plot(self, onto: Figure | None = None, *, coordinate: str | None = None) -> Figure:
         """One coordinate by every method, their distances to the reference, their costs, and the energies they lost."""
         if not is_figure(onto):
             raise ResultsError("A comparison has four panels: give a figure to draw on, not axes.")
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(9.0, 7.0), layout="constrained") if onto is None else onto
+        figure = drawing(figsize=(9.0, 7.0)) if onto is None else onto
         (motion, costs), (apart, energy) = figure.subplots(2, 2, width_ratios=(3, 2))
         hues = dict(zip(self.runs, colours(len(self.runs)), strict=True))
         self._draw_motion(motion, coordinate, hues)

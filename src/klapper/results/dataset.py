@@ -9,9 +9,11 @@ import numpy as np
 
 from klapper.contact_states import STATE_NAMES
 from klapper.results.errors import ResultsError
+from klapper.results.histories import histories
 from klapper.results.samples import ENERGY, LOADED_MEANING, MEANING
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
     from klapper.results.run import Run
@@ -27,6 +29,17 @@ _DIMENSIONS = {
     "energy": ("entry",),
     "residual": (),
 }
+
+
+def frame(run: Run) -> pandas.DataFrame:
+    """The histories over time, a column for each number, with the titles of :meth:`Run.export`."""
+    try:
+        import pandas
+    except ImportError:
+        raise ResultsError("pandas is not installed: install it with `pip install pandas`.") from None
+    columns = histories(run)
+    time = columns.pop("time [s]")
+    return pandas.DataFrame(columns, index=pandas.Index(time, name="time [s]"))
 
 
 def dataset(run: Run) -> xarray.Dataset:

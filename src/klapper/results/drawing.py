@@ -9,6 +9,7 @@ import numpy as np
 
 from klapper.results.errors import ResultsError, place
 from klapper.results.thinning import LIMIT, thinned
+from klapper.shown import drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -132,7 +133,7 @@ def axes_of(
     from matplotlib.figure import Figure
 
     if onto is None:
-        onto = Figure(layout="constrained")
+        onto = drawing()
     usual = matplotlib.rcParams["figure.figsize"]
     if height is not None and isinstance(onto, Figure) and tuple(onto.get_size_inches()) == tuple(usual):
         onto.set_figheight(height)

@@ -13,8 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
+from klapper.counting import counted
 from klapper.results.samples import Samples
 from klapper.results.tables import aligned, number
+from klapper.shown import Card, Shown
 
 EXACT = 1e-9
 """Closing error, as a share of the energy turned over, up to which the books close; above it the share is told."""
@@ -34,8 +36,8 @@ TITLES = {
 _KINETIC = list(TITLES).index("kinetic")
 
 
-@dataclass(frozen=True, eq=False)
-class Ledger:
+@dataclass(frozen=True, eq=False, repr=False)
+class Ledger(Shown):
     """Energies over the s samples of a run, each (s,) in J.
 
         kinetic + potential + damping + friction + impact + numerical − loads = its value at the start
@@ -152,6 +154,15 @@ class Ledger:
         scale, error = self.scale, self.closing_error
         share = f" ({error / scale:.1e} of it)" if scale > 0 else ""
         return f"The ledger {self.closing}: off by at most {error:.1e} J of {number(scale)} J turned over{share}."
+
+    def __repr__(self) -> str:
+        return f"Ledger({counted(len(self.time), 'sample')}: {self.closing}, off by at most {self.closing_error:.1e} J)"
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def _card(self) -> Card:
+        return Card(repr(self), text=self.table())
 
     def table(self) -> str:
         """The ledger at the start and at the end, as text."""

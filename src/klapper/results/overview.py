@@ -30,12 +30,17 @@ def headline(run: Run) -> str:
 
 def summary(run: Run) -> list[str]:
     """Lines with what was computed, how, and how good it is."""
+    return [line for title, text in rows(run) for line in _hanging(f"{title:<9} ", text)]
+
+
+def rows(run: Run) -> list[tuple[str, str]]:
+    """The same as titles and texts."""
     about, layout = run.about, run.layout
-    rows = [("run", f"{_system(run)}, {_status(run)}")]
+    found = [("run", f"{_system(run)}, {_status(run)}")]
     if about.get("message"):
-        rows.append(("", str(about["message"])))
+        found.append(("", str(about["message"])))
     if about.get("scheme"):
-        rows.append(("scheme", _named(about["scheme"], about.get("settings"))))
+        found.append(("scheme", _named(about["scheme"], about.get("settings"))))
     steps = about.get("steps", int(run.samples.step[-1]) if len(run) else 0)
     span = f" from {run.time[0]:g} s to {run.time[-1]:g} s" if len(run) else ""
     spent = (
@@ -43,25 +48,27 @@ def summary(run: Run) -> list[str]:
         if isinstance(about.get("wall_time"), int | float)
         else ""
     )
-    rows.append(("time", f"{counted(len(run), 'sample')} of {counted(steps, 'step')}{span}{spent}"))
+    found.append(("time", f"{counted(len(run), 'sample')} of {counted(steps, 'step')}{span}{spent}"))
     sizes = [
         counted(len(layout.coordinates), "coordinate"),
         counted(len(layout.velocities), "velocity", "velocities"),
     ]
     sizes += [_contacts(run), counted(len(layout.constraints), "two-sided constraint")]
-    rows.append(("size", ", ".join(sizes)))
+    found.append(("size", ", ".join(sizes)))
     counts = event_counts(run)
-    rows.append(("events", ", ".join(f"{counts[kind]} × {kind}" for kind in KINDS if counts[kind]) or "none"))
-    rows.append(("residual", f"{number(np.max(run.samples.residual, initial=0.0))} at most, relative"))
-    rows.append(("ledger", run.ledger.verdict))
+    found.append(
+        ("events", ", ".join(f"{counts[kind]} × {kind}" for kind in KINDS if counts[kind]) or "none")
+    )
+    found.append(("residual", f"{number(np.max(run.samples.residual, initial=0.0))} at most, relative"))
+    found.append(("ledger", run.ledger.verdict))
     if about.get("statistics"):
-        rows.append(("effort", str(run.statistics)))
+        found.append(("effort", str(run.statistics)))
     audit = about.get("audit")
     if isinstance(audit, dict):
-        rows += [("contacts", str(audit[key])) for key in ("penetration", "indentation") if audit.get(key)]
+        found += [("contacts", str(audit[key])) for key in ("penetration", "indentation") if audit.get(key)]
     if about.get("version"):
-        rows.append(("klapper", str(about["version"])))
-    return [line for title, text in rows for line in _hanging(f"{title:<9} ", text)]
+        found.append(("klapper", str(about["version"])))
+    return found
 
 
 def contact_rows(run: Run) -> Iterator[dict[str, Any]]:

@@ -77,9 +77,7 @@ class Plots:
         x, y = self.run.coordinate(name), self.run.speed(velocity or name)
         axes = axes_of(onto)
         points = thinned_curve(x, y)
-        (line,) = axes.plot(x[points], y[points], linewidth=1.2)
-        if len(points) < len(x):
-            line.set(linestyle="", marker=".", markersize=1.5)
+        axes.plot(x[points], y[points], linewidth=1.0)
         if len(x):
             axes.plot(x[0], y[0], "o", markersize=5, color="#009E73", label="start")
             axes.plot(x[-1], y[-1], "s", markersize=5, color="#D55E00", label="end")

@@ -25,8 +25,10 @@ from klapper.results.over_time import OverTime
 from klapper.results.plain import plain
 from klapper.results.samples import Layout, Samples
 from klapper.results.statistics import Statistics
+from klapper.shown import Card, Shown
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
     from klapper.results.plots import Plots
@@ -72,7 +74,7 @@ class ContactHistory:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Run:
+class Run(Shown):
     """A computed motion with its contact impulses, energies and origin.
 
     ``layout``   what the columns of the samples mean
@@ -124,6 +126,15 @@ class Run:
 
     def __repr__(self) -> str:
         return f"Run({overview.headline(self)})"
+
+    def _card(self) -> Card:
+        rows = overview.rows(self)
+        return Card(
+            f"Run of {overview.headline(self)}",
+            sentence=self.ledger.verdict,
+            rows=[(title, text) for title, text in rows if title not in ("run", "ledger")],
+            draw=self.plot.positions if len(self) > 1 and self.layout.coordinates else None,
+        )
 
     @property
     def time(self) -> np.ndarray:
@@ -300,6 +311,12 @@ class Run:
         from klapper.results.histories import write_histories
 
         return write_histories(Path(path), self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The histories as a table over time, a column for each number, as :meth:`export` writes them."""
+        from klapper.results.dataset import frame
+
+        return frame(self)
 
     def to_xarray(self) -> xarray.Dataset:
         """The samples as a labelled dataset with units."""

@@ -5,6 +5,10 @@ from typing import Any
 import numpy as np
 
 LIMIT = 5000
+_NEAREST, _FARTHEST = (
+    1e-5,
+    1e-3,
+)  # of the width of a figure, by which points may be off the line: less than its pixels
 
 
 def thinned(values: np.ndarray, limit: int = LIMIT) -> np.ndarray:
@@ -37,24 +41,30 @@ def thinned_together(columns: np.ndarray, limit: int = LIMIT) -> np.ndarray:
 
 
 def thinned_curve(x: np.ndarray, y: np.ndarray, limit: int = LIMIT) -> np.ndarray:
-    """Places of at most ``limit`` of the points (x, y), each (s,), one for each cell of the finest grid that does.
+    """Places of at most ``limit`` of the points (x, y), each (s,), in their order, that draw the same line.
 
-    For orbits that run over the same places again and again; the extremes of both are among them.
+    Points near the line through their neighbours are left out, again and again. Orbits that are too long even so keep
+    their extremes and their end, to which the motion settles.
     """
-    count = len(x)
     known = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
-    if count <= limit or not len(known):
-        return np.arange(count) if count <= limit else known
-    extremes = known[[x[known].argmin(), x[known].argmax(), y[known].argmin(), y[known].argmax()]]
-    cells = 4096
-    while True:
-        i, j = (_cell(part[known], cells) for part in (x, y))
-        first = known[np.unique(i * cells + j, return_index=True)[1]]
-        if len(first) + len(extremes) <= limit:
-            return np.unique(np.concatenate([first, extremes]))
-        cells //= 2
+    if len(known) <= limit:
+        return known
+    point = np.column_stack([part[known] / (np.ptp(part[known]) or 1.0) for part in (x, y)])
+    kept, near, first = np.arange(len(known)), _NEAREST, 0
+    while len(kept) > limit and near <= _FARTHEST:
+        inner = np.arange(1 + first, len(kept) - 1, 2)
+        left_out = inner[_distance(point[kept[inner - 1]], point[kept[inner]], point[kept[inner + 1]]) < near]
+        kept, first = np.delete(kept, left_out), 1 - first
+        if len(left_out) < 0.05 * len(kept):  # little is gained any more at this distance
+            near *= 2.0
+    if len(kept) > limit:
+        extremes = np.concatenate([point.argmin(axis=0), point.argmax(axis=0)])
+        kept = np.union1d(extremes, kept[extremes.size - limit :])
+    return known[kept]
 
 
-def _cell(values: np.ndarray, cells: int) -> np.ndarray:
-    span = np.ptp(values) or 1.0
-    return np.minimum(((values - values.min()) / span * cells).astype(int), cells - 1)
+def _distance(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Distance (k,) of the points b (k, 2) from the segments a–c."""
+    along, away = c - a, b - a
+    share = np.clip(np.sum(along * away, axis=1) / np.maximum(np.sum(along**2, axis=1), 1e-300), 0.0, 1.0)
+    return np.hypot(*(away - share[:, None] * along).T)

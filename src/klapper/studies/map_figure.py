@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from klapper.results.drawing import is_figure, legend
+from klapper.shown import drawing
 from klapper.studies.columns import done, label
 from klapper.studies.errors import StudyError
 
@@ -98,7 +99,7 @@ def _panels(onto: Any, count: int) -> list[Axes]:
         return [onto]
     from matplotlib.figure import Figure
 
-    figure = Figure(layout="constrained") if onto is None else onto
+    figure = drawing() if onto is None else onto
     if count == 1:
         return [figure.subplots()]
     across = min(count, _ACROSS) if count != 4 else 2

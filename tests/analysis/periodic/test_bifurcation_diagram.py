@@ -19,11 +19,11 @@ def test_returns_are_the_start_of_the_periodic_motion():
     for value, seen in zip(values, diagram.seen, strict=True):
         motion = periodic_motion(lively(value))
         expected = np.concatenate([motion.start.position, motion.start.velocity])
-        assert seen.shape == (4, 2)
-        np.testing.assert_allclose(seen, np.tile(expected, (4, 1)), atol=1e-8)
+        assert seen.shape == (3, 2)
+        np.testing.assert_allclose(seen, np.tile(expected, (3, 1)), atol=1e-8)
     parameters, places = diagram.scatter(0)
-    np.testing.assert_array_equal(parameters, np.repeat(values, 4))
-    assert places.shape == (8,)
+    np.testing.assert_array_equal(parameters, np.repeat(values, 3))
+    assert places.shape == (6,)
 
 
 def test_a_diagram_may_show_any_quantity_of_the_run():

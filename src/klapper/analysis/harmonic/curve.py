@@ -12,13 +12,14 @@ from klapper.analysis.harmonic.balance import Balance
 from klapper.analysis.harmonic.outputs import labelled
 from klapper.analysis.harmonic.response import HarmonicResponse
 from klapper.counting import counted
+from klapper.shown import Shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True, eq=False)
-class HarmonicCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class HarmonicCurve(Shown):
     """Responses along a curve, in its order. Whether they are stable is not judged; shooting does that.
 
     ``balance``  the equations, with the flexibility of what is left out kept along the curve
@@ -113,7 +114,7 @@ class HarmonicCurve:
     def __str__(self) -> str:
         turns = f", {len(self.folds)} folds" if self.folds else ""
         unused = self[0].unused_restitution if len(self) else ""
-        more = f" ({unused})" if unused else ""
+        more = f"\n  Note: {unused}." if unused else ""
         return (
             f"{counted(len(self), 'response')} from {self.frequencies[0]:.6g} Hz{turns}; {self.ended}{more}"
         )

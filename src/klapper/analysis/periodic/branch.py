@@ -11,6 +11,7 @@ import numpy as np
 
 from klapper.analysis.periodic.motion import PeriodicMotion
 from klapper.counting import counted
+from klapper.shown import Shown
 
 if TYPE_CHECKING:
     from klapper.analysis.periodic.family import Family
@@ -61,7 +62,7 @@ class Bifurcation:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PeriodicBranch:
+class PeriodicBranch(Shown):
     """A branch of periodic motions.
 
     ``family``        parameter → system

@@ -11,13 +11,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from klapper.analysis.periodic.flow_map import scheme_for
 from klapper.analysis.periodic.forcing import forcing_period
 from klapper.analysis.poincare_section import PoincareSection, Stroboscope
+from klapper.counting import counted
 from klapper.mechanics.arguments import finite, number
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.system import State, System, require_system
@@ -25,12 +26,16 @@ from klapper.progress import tally_for
 from klapper.results import Run
 from klapper.schemes.base import Scheme, require_scheme
 from klapper.schemes.phases import Phased
+from klapper.shown import Shown, drawing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _SAMPLES = 200  # per period, between which a section is looked for
 
 
-@dataclass(frozen=True, eq=False)
-class BifurcationDiagram:
+@dataclass(frozen=True, eq=False, repr=False)
+class BifurcationDiagram(Shown):
     """What is seen of the motion at every value of a parameter.
 
     ``values``  (v,) in the unit of the parameter
@@ -50,6 +55,25 @@ class BifurcationDiagram:
     values: np.ndarray
     seen: tuple[np.ndarray, ...]
     last: tuple[State, ...]
+
+    def __str__(self) -> str:
+        points = sum(len(seen) for seen in self.seen)
+        return (
+            f"Bifurcation diagram: {counted(points, 'point')} at {counted(len(self.seen), 'value')} of the parameter "
+            f"from {self.values[0]:.6g} to {self.values[len(self.seen) - 1]:.6g}"
+        )
+
+    def plot(
+        self, onto: Any = None, *, column: int = 0, parameter: str = "parameter", quantity: str = ""
+    ) -> Figure:
+        """What was seen over the parameter, as points; ``column`` of what has several, texts for the axes."""
+        figure = onto if onto is not None else drawing()
+        axes = figure.subplots() if hasattr(figure, "subplots") else figure
+        several = any(seen.ndim > 1 for seen in self.seen)
+        values, seen = self.scatter(column if several else None)
+        axes.plot(values, seen, ".", markersize=2.0)
+        axes.set(xlabel=parameter, ylabel=quantity or (f"column {column}" if several else "seen"))
+        return axes.figure
 
     def scatter(self, column: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Parameters (N,) and what was seen (N,), ready for a plot; ``column`` of what has several."""
@@ -93,7 +117,7 @@ def bifurcation_diagram(
     >>> driven = lambda speed: LinearSystem([1.0], damping=[1.0], stiffness=[1.0], force=Harmonic([1.0], speed))
     >>> values, velocities = bifurcation_diagram(driven, [1.0], settle=20, keep=2).scatter(1)
     >>> velocities.round(6)
-    array([1., 1., 1.])
+    array([1., 1.])
     """
     wanted = finite(values, "values")
     if wanted.ndim != 1 or len(wanted) == 0:
@@ -114,7 +138,7 @@ def bifurcation_diagram(
                 begin = State(system.start.time, before.position, before.velocity)
                 method: Any = scheme or _sampled(scheme_for(system), length, section, quantity)
                 run = _run(system, begin, length, settle, keep, method)
-                seen.append(np.asarray(_look(run, section, quantity, length)))
+                seen.append(np.asarray(_look(run, section, quantity, length, keep)))
                 last.append(State(*run.final))
                 shown.count(len(last))
     except KeyboardInterrupt:
@@ -150,8 +174,10 @@ def _run(system: System, begin: State, length: float, settle: int, keep: int, sc
     return simulate(begun, begun.start.time + keep * length, scheme, progress=False)
 
 
-def _look(run: Run, section: Any, quantity: Any, length: float) -> Any:
+def _look(run: Run, section: Any, quantity: Any, length: float, keep: int) -> Any:
     if quantity is not None:
         return quantity(run)
-    seen = section if section is not None else Stroboscope(length, float(run.time[0]))
-    return seen.returns(run).states
+    if section is not None:
+        return section.returns(run).states
+    ends = Stroboscope(length, float(run.time[0])).returns(run).states
+    return ends[-keep:]  # of the periods that are kept, without the beginning of the first

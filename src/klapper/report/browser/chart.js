@@ -111,7 +111,6 @@ class Chart extends Panel {
     for (let i = first; i < last; i += 1) {
       const [x, y] = [this.pixelOf(line.x[i]), this.heightOf(line.y[i])];
       if (!Number.isFinite(y) || !Number.isFinite(x)) down = false;
-      else if (line.scattered) pen.rect(x - 0.8, y - 0.8, 1.6, 1.6);
       else if (line.step && i > 0) {
         const before = this.pixelOf(line.x[i - 1]);
         if (down) pen.lineTo(before, y); else pen.moveTo(before, y);
@@ -122,7 +121,7 @@ class Chart extends Panel {
         down = true;
       }
     }
-    if (line.scattered) pen.fill(); else pen.stroke();
+    pen.stroke();
   }
 
   drawStems(pen, line) {

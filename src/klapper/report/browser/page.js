@@ -89,8 +89,8 @@ function drawPhase() {
     silent: true,
     yLabel: () => `velocity of ${data.phase[shown].velocity} / m/s or rad/s`,
     lines: () => {
-      const { x, y, joined } = data.phase[shown];
-      return [{ name: "velocity", x, y, colour: lineShade(shown), unsorted: true, scattered: !joined, thin: true }];
+      const { x, y } = data.phase[shown];
+      return [{ name: "velocity", x, y, colour: lineShade(shown), unsorted: true, thin: true }];
     },
   });
   select(controls, "Coordinate", data.phase.map((entry) => entry.name), turn);

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from klapper.results.conservation import Conservation, Conserved
     from klapper.results.errors import ResultsError
     from klapper.results.events import Event, Impacts
+    from klapper.results.harmonics import Harmonics
     from klapper.results.ledger import Ledger
     from klapper.results.over_time import OverTime, SignalStatistics
     from klapper.results.penetration import PenetrationStatistics, penetration_statistics
@@ -29,6 +30,7 @@ _PLACES = {
     "ContactHistory": "run",
     "ENERGY": "samples",
     "Event": "events",
+    "Harmonics": "harmonics",
     "Impacts": "events",
     "Layout": "samples",
     "Ledger": "ledger",
@@ -54,6 +56,7 @@ __all__ = [
     "Conserved",
     "ContactHistory",
     "Event",
+    "Harmonics",
     "Impacts",
     "Layout",
     "Ledger",

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from klapper.results.harmonics import Harmonics
     from klapper.results.plots import Plots
 
 T = TypeVar("T")
@@ -214,6 +215,34 @@ class Run(Shown):
         )
         hit = np.any(self.state[after] == IMPACT, axis=1)[:, None]
         return np.where(hit, straight, curved)
+
+    def harmonics(
+        self,
+        output: Any,
+        frequency: float,
+        *,
+        count: int = 10,
+        periods: int = 1,
+        quantity: str | None = None,
+    ) -> Harmonics:
+        """Amplitude and phase of each harmonic of an output in the last ``periods`` of the run.
+
+        ``output``     name of a coordinate or contact, a row (nq,) of coordinates, or values (s,) at the samples
+        ``frequency``  of the fundamental [Hz], of the load or a part of it; ``count`` harmonics besides the mean
+        ``quantity``   "position", "velocity" or "acceleration" of a coordinate or row; "gap", "force" or "friction" of
+                       a contact; None: the first
+
+        >>> from klapper.mechanics import Harmonic, LinearSystem
+        >>> from klapper.schemes import PiecewiseExact
+        >>> from klapper.simulation import simulate
+        >>> swing = LinearSystem([1.0], stiffness=[5.0], damping=[2.0], force=Harmonic([4.0], 1.0), coordinates=["x"])
+        >>> run = simulate(swing, 60.0, PiecewiseExact())
+        >>> round(float(run.harmonics("x", 0.5 / np.pi).amplitude[1]), 4)  # 4/|5 − 1 + 2i|
+        0.8944
+        """
+        from klapper.results.harmonics import harmonics
+
+        return harmonics(self, output, frequency, count=count, periods=periods, quantity=quantity)
 
     def coordinate(self, name: str) -> np.ndarray:
         """(s,) the coordinate called ``name``, in m or rad."""

@@ -82,6 +82,27 @@ def test_values_of_the_wrong_kind_are_told_in_one_sentence(whole: Path, tmp_path
         squares(folder).table()
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE about SET value = 'a' || char(10) || 'b' WHERE name = 'target'",
+        "UPDATE about SET value = printf('%.5000c', 'x') WHERE name = 'target'",
+        "UPDATE about SET value = char(10) || '2' WHERE name = 'format'",
+        "UPDATE points SET value = printf('%.5000c', '[')",
+    ],
+)
+def test_texts_of_a_store_stay_in_one_short_sentence(statement: str, whole: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "s"
+    shutil.copytree(whole, folder)
+    base = sqlite3.connect(folder / FILE)
+    base.execute(statement)
+    base.commit()
+    base.close()
+    with pytest.raises(StudyError) as refused:
+        squares(folder).table()
+    assert "\n" not in str(refused.value) and len(str(refused.value)) < 1000
+
+
 def test_no_link_is_opened_as_a_store(whole: Path, tmp_path: Path) -> None:
     (tmp_path / FILE).symlink_to(whole / FILE)
     with pytest.raises(StudyError, match="no regular file"):

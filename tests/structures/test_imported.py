@@ -356,3 +356,10 @@ def test_tables_that_are_none_are_refused_in_one_short_sentence(row: str, tmp_pa
         with pytest.raises(InvalidModel, match=rf"{name}, line 2") as refused:
             reader(tmp_path / name)
         assert "\n" not in str(refused.value) and len(str(refused.value)) < 300
+
+
+def test_names_in_a_file_stay_in_one_sentence(tmp_path: Path) -> None:
+    np.savez(tmp_path / "k.npz", **{"a\nb": M, "c" * 5000: M})
+    with pytest.raises(InvalidModel, match="but no array 'stiffness'") as refused:
+        read_matrix(tmp_path / "k.npz")
+    assert "\n" not in str(refused.value) and len(str(refused.value)) < 300

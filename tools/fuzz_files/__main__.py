@@ -98,7 +98,7 @@ def _work(folder: Path, kinds: list[str], seed: int, first: int, count: int) -> 
     watch = _Watch()
     sys.addaudithook(watch)
     for sample in samples:  # everything is imported, so that memory and files are those of the cases
-        for attempt in range(5):
+        for attempt in range(min(5, 1 + count // 100)):
             _one(place, kind, [sample], random.Random(attempt), watch, whole=True)
     for number in range(first, first + count):
         chance = random.Random(f"{seed} {kind} {number}")

@@ -20,6 +20,7 @@ from klapper.continuum.elements import ELEMENTS, SOLIDS, Element
 from klapper.continuum.mesh import Mesh
 from klapper.doors import Unreadable
 from klapper.doors.helper import read_mesh_file
+from klapper.doors.text import in_a_sentence
 from klapper.mechanics.arguments import finite, number
 from klapper.mechanics.errors import InvalidModel
 
@@ -48,7 +49,7 @@ def read_mesh(path: Any, *, part: str | None = None, scale: float = 1.0) -> Mesh
     if part is None:
         return file.mesh(None)
     if part not in file.parts:
-        known = ", ".join(file.parts) or "none"
+        known = in_a_sentence(", ".join(file.parts), 500) or "none"
         raise InvalidModel(f"{file.name} has no part '{part}'; groups of its cells are: {known}.")
     return file.mesh(part)
 

@@ -18,6 +18,16 @@ def printable(text: str) -> str:
     return _ORDERS.sub("�", text)
 
 
+def in_a_sentence(text: object, most: int = 200) -> str:
+    """A text of a file in one line and not longer than some characters, to be told beside others.
+
+    >>> in_a_sentence("a\\nb" + "c" * 50, 10)
+    'a bccccc …'
+    """
+    line = " ".join(str(text)[: 2 * most].split())
+    return line if len(line) <= most and len(str(text)) <= 2 * most else f"{line[: most - 2]} …"
+
+
 class Printed:
     """A stream to which only texts and colours are written."""
 

@@ -247,7 +247,8 @@ def _numpy(file: Path, kind: str) -> Any:
                     stored.check_format(full_check=True)  # before anything is done with its indices
                 return sparse.csr_array(stored)
             if kind not in names and len(names) != 1:
-                raise InvalidModel(f"{file.name} holds {', '.join(names)}, but no array '{kind}'.")
+                listed = " ".join(", ".join(names).split())[:200]
+                raise InvalidModel(f"{file.name} holds {listed}, but no array '{kind}'.")
             return sparse.csr_array(archive[kind if kind in names else names[0]])
     except InvalidModel:
         raise

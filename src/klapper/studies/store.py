@@ -23,6 +23,7 @@ from typing import Any
 
 from klapper.doors import Unreadable
 from klapper.doors.sqlite import connect, names_of, require_tables
+from klapper.doors.text import in_a_sentence
 from klapper.results.errors import ResultsError
 from klapper.results.lock import Lock
 from klapper.studies.batch import Row
@@ -204,12 +205,12 @@ def told(folder: Path) -> Iterator[None]:
     try:
         yield
     except Unreadable as error:
-        reason = " ".join(str(error).split())
+        reason = in_a_sentence(error)
         raise StudyError(
             f"{folder / FILE} is no store of a study ({reason}): give another folder."
         ) from error
     except (sqlite3.Error, OSError) as error:
-        reason = " ".join(str(error).split()).removesuffix(".")
+        reason = in_a_sentence(error).removesuffix(".")
         raise StudyError(f"{folder / FILE} cannot be used: {reason}.") from error
 
 
@@ -223,7 +224,7 @@ def sound(folder: Path) -> Iterator[None]:
         raise
     except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
         # SQLite hands out what the bytes say: numbers for texts, texts that are none
-        reason = " ".join(str(error).split()).removesuffix(".")
+        reason = in_a_sentence(error).removesuffix(".")
         raise StudyError(f"{folder / FILE} is damaged ({type(error).__name__}: {reason}).") from error
 
 
@@ -248,9 +249,8 @@ def content_of(base: sqlite3.Connection, folder: Path) -> Content:
         if {"format", "target"} - about.keys():
             raise Unreadable("it does not say what it holds")
         if about["format"] != FORMAT:
-            raise StudyError(
-                f"{folder} was written by a newer klapper (format {about['format'][:20]}): upgrade klapper."
-            )
+            newer = in_a_sentence(about["format"], 20)
+            raise StudyError(f"{folder} was written by a newer klapper (format {newer}): upgrade klapper.")
         content = Content(
             about["target"],
             tuple(name for name, role, _ in rows if role == "parameter"),
@@ -275,7 +275,8 @@ def require_same(folder: Path, there: Content, wanted: Content) -> None:
         return
     what = "target" if there.target != wanted.target else "parameters or outputs"
     raise StudyError(
-        f"{folder} holds {there.target} with outputs {', '.join(there.outputs)}, not {wanted.target} with "
+        f"{folder} holds {in_a_sentence(there.target)} with outputs {in_a_sentence(', '.join(there.outputs))}, not "
+        f"{wanted.target} with "
         f"{', '.join(wanted.outputs)}: its {what} differ, so give another folder."
     )
 

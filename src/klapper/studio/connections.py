@@ -21,10 +21,14 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self.waits_since = self.loop.time()
         self._watch = self.loop.call_later(PATIENCE / 4, self._look)
-        if len(self.connections) > MOST:
-            waiting = [each for each in self.connections if isinstance(each, Connection) and each.waits]
-            if waiting:
-                min(waiting, key=lambda each: each.waits_since).transport.abort()
+        held = [
+            each
+            for each in self.connections
+            if isinstance(each, Connection) and not each.transport.is_closing()
+        ]  # many are accepted at once, and one that is being closed is among the connections for a while
+        waiting = [each for each in held if each.waits]
+        if len(held) > MOST and waiting:
+            min(waiting, key=lambda each: each.waits_since).transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._watch.cancel()

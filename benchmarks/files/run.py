@@ -31,7 +31,6 @@ METHODS = ("NSGS", "NSN")
 WANTED, ALLOWED = 1e-8, 1e-6  # error of the files: all but one, all
 LIMIT = 5.0  # s
 SLOWER = 2.0  # times the best single solver
-RESOLVED = 0.002  # s: below it times differ by what a call from Python costs
 
 
 INTRODUCTION = f"""## Frictional contact problems in files
@@ -45,8 +44,13 @@ All answers are judged by the error of the collection FCLIB, ‖r − P_K(r − 
 file alone. A time is that of the processor, on one thread, in the call that reaches {WANTED:.0e}; where none does, the
 table gives the error that was reached. A call that fails counts with the closest point that its exception holds.
 Siconos solves with `fc3d_nsgs` (`fc2d_nsgs_sbm` in the plane) and `fc3d_nonsmooth_Newton_AlartCurnier`, both with
-default options. A call from Python takes klapper 0.3 ms to 1 ms however small the problem, so that an `auto` below
-{duration(RESOLVED)} is not compared.
+default options. Neither side's time holds the construction of its problem, which for klapper cuts W into blocks, finds
+the parts that it does not couple, and does not look at q; the column `built` gives it. Measuring a call takes half a
+microsecond, which counts for both sides.
+
+Ratios above 2 remain for some answers that take 2 µs: about 1 µs of a call is Python's, and a compiled call on contacts
+that are coupled takes 4 µs before its first sweep is measured. In `fc2d_granularflowonwall_00667_00000` ‖q‖ is 4e-18:
+Siconos ends after a first pass with an error of 9 % of ‖q‖, klapper solves it to 1e-9 of its loads.
 
 """
 
@@ -90,8 +94,8 @@ def solve_all(folder: Path, siconos_python: str, *, only: str = "", output: Path
     except NotAProblem as error:
         console.print(str(error), markup=False, highlight=False)
         return 2
-    ours, theirs = klapper(files, folder, console), siconos(files, siconos_python, console)
-    table, summary = tables(files, ours, theirs)
+    ours, built = klapper(files, folder, console)
+    table, summary = tables(files, ours, siconos(files, siconos_python, console), built)
     console.print(table.rich())
     console.print(summary, markup=False, highlight=False)
     if output is not None:
@@ -114,10 +118,12 @@ def find(folder: Path, only: str = "") -> list[ProblemFile]:
     return sorted((read(file) for file in files), key=lambda problem: (problem.contacts, problem.name))
 
 
-def klapper(files: list[ProblemFile], folder: Path, console: Console) -> list[list[Outcome]]:
-    """Outcomes of auto and of the single solvers, by file."""
+def klapper(
+    files: list[ProblemFile], folder: Path, console: Console
+) -> tuple[list[list[Outcome]], list[float]]:
+    """Outcomes of auto and of the single solvers, and the seconds of construction, by file."""
     side = Side("klapper", (sys.executable, "-m", "benchmarks.files.klapper_side"))
-    rows = []
+    rows, built = [], []
     for file in files:
         console.print(f"klapper: {file.name}", highlight=False)
         answer = side.ask(
@@ -132,7 +138,8 @@ def klapper(files: list[ProblemFile], folder: Path, console: Console) -> list[li
                 )
             ]
         )
-    return rows
+        built.append(float(answer["construction"][0]))
+    return rows, built
 
 
 def siconos(files: list[ProblemFile], interpreter: str, console: Console) -> list[list[Outcome]] | None:
@@ -171,13 +178,16 @@ def _siconos(side: Side, file: ProblemFile, method: str) -> Outcome:
 
 
 def tables(
-    files: list[ProblemFile], ours: list[list[Outcome]], theirs: list[list[Outcome]] | None
+    files: list[ProblemFile],
+    ours: list[list[Outcome]],
+    theirs: list[list[Outcome]] | None,
+    built: list[float],
 ) -> tuple[Table, str]:
     """Time to an error of 1e-8 by file and solver, and what it adds up to."""
     methods = METHODS if theirs is not None else ()
     table = Table(
         "Problem files",
-        ("file", "contacts", "auto", "error", *SINGLE, *methods, "auto / best single", "verdict"),
+        ("file", "contacts", "built", "auto", "error", *SINGLE, *methods, "auto / best single", "verdict"),
     )
     met = 0
     for k, file in enumerate(files):
@@ -185,10 +195,11 @@ def tables(
         others = single + (theirs[k] if theirs is not None else [])
         best = min((other.seconds for other in others if other.solved), default=None)
         against = None if best is None or not auto.solved else auto.seconds / best
-        good = auto.solved and (against is None or against <= SLOWER or auto.seconds <= RESOLVED)
+        good = auto.solved and (against is None or against <= SLOWER)
         met += good
         table.add(
-            file.name, str(file.contacts), duration(auto.seconds), f"{auto.error:.0e}", *map(str, others),
+            file.name, str(file.contacts), duration(built[k]), duration(auto.seconds), f"{auto.error:.0e}",
+            *map(str, others),
             ratio(against), "met" if good else "missed",
         )  # fmt: skip
     return table, _summary(files, ours, met)
@@ -201,7 +212,7 @@ def _summary(files: list[ProblemFile], ours: list[list[Outcome]], met: int) -> s
     return (
         f"`auto`: error {WANTED:.0e} on {solved} and {ALLOWED:.0e} on {near} of {len(files)} problems; longest call "
         f"{duration(slowest)} ({verdict(slowest, LIMIT)}: ≤ {LIMIT:g} s); on {met} within {SLOWER:g} times the best "
-        f"single solver, or within {duration(RESOLVED)}.\n"
+        f"single solver.\n"
     )
 
 

@@ -59,6 +59,11 @@ class Effort:
 _MEASURED: ContextVar[Effort | None] = ContextVar("klapper_effort", default=None)
 
 
+def measured() -> Effort | None:
+    """The computation that is measured, if any."""
+    return _MEASURED.get()
+
+
 def report(name: str, number: int = 1) -> None:
     """Add to a count of the computation that is measured."""
     effort = _MEASURED.get()

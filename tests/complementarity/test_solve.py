@@ -119,7 +119,7 @@ def test_undecided_is_said_with_all_attempts(monkeypatch):
     monkeypatch.setattr(
         dispatch, "_candidates", lambda *arguments: iter([Liar((5.0, 5.0)), dispatch.Lemke()])
     )
-    monkeypatch.setattr(dispatch, "_compiled", lambda *arguments: None)
+    monkeypatch.setattr(dispatch, "_small_linear", lambda *arguments: None)
     with pytest.raises(NotDecided, match=r"Tried: liar: .*lemke: Lemke ended on a ray") as failure:
         solve(LinearComplementarity([[-1.0, 3.0], [3.0, -1.0]], [-1.0, -1.0]))
     assert [attempt.solver for attempt in failure.value.attempts] == ["liar", "lemke"]

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import cache
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,7 +22,6 @@ from klapper.complementarity.active_set import ActiveSet
 from klapper.complementarity.admm import Admm
 from klapper.complementarity.checking import as_vector, require_tolerance
 from klapper.complementarity.convert import (
-    DENSE_SIZE,
     Conversion,
     as_linear,
     driven_parts,
@@ -37,26 +39,30 @@ from klapper.complementarity.errors import (
 )
 from klapper.complementarity.feasibility import contradiction
 from klapper.complementarity.frictional_contact import FrictionalContact
-from klapper.complementarity.gauss_seidel import GaussSeidel
+from klapper.complementarity.gauss_seidel import GaussSeidel, stopped_sweeps
 from klapper.complementarity.interior_point import InteriorPoint
 from klapper.complementarity.lemke import Lemke
 from klapper.complementarity.newton import SemismoothNewton
 from klapper.complementarity.problem import LinearComplementarity, Problem
 from klapper.complementarity.prox import Prox
-from klapper.complementarity.solution import Attempt, Solution
+from klapper.complementarity.solution import Attempt, Solution, solved_by
 from klapper.complementarity.solver import SOLVERS, Solver
-from klapper.effort import CONTACT, part, report
+from klapper.complementarity.work_limits import (
+    LEAST_SWEEPS,
+    MOST_SWEEPS,
+    PIVOTED_ROWS,
+    STEPPED_ROWS,
+    SWEPT_ENTRIES,
+    WARM,
+)
+from klapper.counting import counted
+from klapper.effort import CONTACT, measured, report
 
 P = TypeVar("P", bound=Problem)
 
 COMPILED_SIZE = 1500  # above this a dense pivoting method is not the first choice
-PIVOTED_CONTACTS = 40  # rows of planar contacts above which pivoting is not the first choice
 FEW_COMBINATIONS = 1 << 12
 FEW_PIVOTS = 3  # per unknown: Lemke needs one or two; after far more another covering vector is better
-FIRST_SWEEPS = 100  # of small problems: they cost as much as the compiled Newton steps that follow
-SWEPT_ENTRIES = (
-    2_000_000  # entries of W in so many sweeps that they take no longer than the interior-point method
-)
 LONG_SWEPT_ENTRIES = 100_000_000  # the same before the methods that take about a second
 SPLIT_ENTRIES = 16_000_000_000  # the same of the factors in the iterations of alternating directions,
 FILL, CALL_ENTRIES = (
@@ -67,11 +73,10 @@ NEAR_STEPS = 10  # of Newton's method from the closest point: enough near a solu
 NEAR_NEWTON = (
     1e-7  # which large problems must be before they take some: each costs as much as a hundred sweeps
 )
-SMALL_STEPS = 50  # of compiled Newton steps, which settle within twenty or hardly ever
-WARM = 1e-5  # residual up to which a point is a better start than the guess: others have other contact states
 NEWTON_SIZE = 600  # rows up to which Newton steps from many starts take no more than some seconds
 MANY_PARTS = 8  # above, parts are tried together before each one gets solvers of its own
 NEAR = 100.0  # times the tolerance: answers so near are worth another attempt from there
+_NO_GUESS = np.empty(0)
 
 
 def solve(
@@ -89,10 +94,11 @@ def solve(
     >>> solve(LinearComplementarity([[2.0, 1.0], [1.0, 2.0]], [-1.0, 1.0])).x.round(12).tolist()
     [0.5, 0.0]
     """
+    effort = measured()
+    if effort is None:
+        return _solved(problem, solver, tolerance, start)
     report("contact_problems")
-    ours = isinstance(problem, FrictionalContact) or is_linear(problem)
-    quiet = np.errstate(all="ignore") if ours else nullcontext()  # overflow ends in a residual
-    with part(CONTACT), quiet:
+    with effort.timed(CONTACT):
         solution = _solved(problem, solver, tolerance, start)
     report("contact_iterations", sum(int(attempt.iterations) for attempt in solution.attempts))
     return solution
@@ -102,16 +108,38 @@ def _solved(problem: P, solver: str | Solver, tolerance: float, start: Any) -> S
     guess = None if start is None else as_vector(start, "start", problem.size)
     require_tolerance(tolerance)
     if solver == "auto":
-        if type(problem) is LinearComplementarity:
-            quick = _compiled(problem, guess, tolerance)
-            if quick is not None:
-                return quick
-        return _solve_in_turn(problem, _reduced(problem), guess, tolerance)
+        return _chosen(problem, guess, tolerance)
     chosen = _named(solver)
-    reduced = _reduced(problem)
-    if obstacle := chosen.obstacle(reduced.problem):
-        raise NotApplicable(obstacle)
-    return _solve_by(problem, reduced, chosen, guess, tolerance, ())
+    with _quiet(problem):
+        reduced = _reduced(problem)
+        if obstacle := chosen.obstacle(reduced.problem):
+            raise NotApplicable(obstacle)
+        return _solve_by(problem, reduced, chosen, guess, tolerance, ())
+
+
+def _quiet(problem: Any) -> AbstractContextManager[Any]:
+    """No warnings from data of ours: overflow ends in a residual."""
+    ours = isinstance(problem, FrictionalContact) or is_linear(problem)
+    return np.errstate(all="ignore") if ours else nullcontext()
+
+
+def _chosen(
+    problem: P, guess: np.ndarray | None, tolerance: float, reached: np.ndarray | None = None
+) -> Solution[P]:
+    """The answer in one compiled call, where that finds one, else of one solver after the other.
+
+    ``reached`` (n,) is a point that the solvers of a larger problem have come to.
+    """
+    begun: Solution[Any] | _Begun | None = None
+    given: Any = problem
+    if isinstance(problem, FrictionalContact):
+        begun = _rough_contacts(given, guess, tolerance)
+    elif type(problem) is LinearComplementarity:
+        begun = _small_linear(given, guess, tolerance)
+    if isinstance(begun, Solution):
+        return begun
+    with _quiet(problem):
+        return _solve_in_turn(problem, _reduced(problem), guess, tolerance, reached, begun or _Begun())
 
 
 def _reduced(problem: Any) -> Conversion[Any]:
@@ -121,19 +149,60 @@ def _reduced(problem: Any) -> Conversion[Any]:
     return Conversion(problem, lambda x: x, lambda x: x)
 
 
-def _compiled(problem: Any, guess: np.ndarray | None, tolerance: float) -> Solution[Any] | None:
-    """The short way for small dense linear problems: choice of method, pivots and check in one compiled call."""
-    from klapper.complementarity.kernels.batch import solve_one
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """What a compiled call that found no answer has tried, and the point ``x`` (n,) that it has come to."""
 
+    attempts: tuple[Attempt, ...] = ()
+    x: np.ndarray | None = None
+
+
+def _small_linear(
+    problem: LinearComplementarity, guess: np.ndarray | None, tolerance: float
+) -> Solution[Any] | None:
+    """The short way for small dense linear problems: choice of method, pivots and check in one compiled call."""
     n = problem.size
     if n > COMPILED_SIZE or not isinstance(problem.matrix, np.ndarray):
         return None
     x = np.empty(n)
     chosen = np.zeros(n, dtype=np.bool_) if guess is None else guess > 0
-    status, method, iterations, _ = solve_one(problem.matrix, problem.offset, chosen, tolerance, x)
+    status, method, iterations, _ = _kernels().solve_one(problem.matrix, problem.offset, chosen, tolerance, x)
     if status != 0:
         return None
-    return Solution(problem, x, (Attempt("lemke" if method else "active-set", "solved", iterations),))
+    return Solution(problem, x, solved_by("lemke" if method else "active-set", iterations))
+
+
+def _rough_contacts(
+    problem: FrictionalContact, guess: np.ndarray | None, tolerance: float
+) -> Solution[Any] | _Begun | None:
+    """The short way for contacts with friction: sweeps, Newton steps for few of them, and the check in one call."""
+    if not problem.rough_discs:
+        return None
+    kernels = _kernels()
+    x = np.empty(problem.free_velocity.size)
+    places, numbers = problem.form
+    method, sweeps, steps, ended, residual = kernels.solve_contacts(
+        places, numbers, problem.free_velocity, _NO_GUESS if guess is None else guess, tolerance, x
+    )
+    if residual <= tolerance:
+        return Solution(
+            problem, x, solved_by("newton", steps) if method else solved_by("gauss-seidel", sweeps)
+        )
+    attempts = []
+    if sweeps:
+        attempts.append(Attempt("gauss-seidel", stopped_sweeps(sweeps, ended, tolerance), sweeps))
+    if steps:
+        attempts.append(Attempt("newton", f"Newton: no answer within {counted(steps, 'step')}", steps))
+    return _Begun(tuple(attempts), None if _pivoted(problem) else x)
+
+
+@cache
+def _kernels() -> SimpleNamespace:
+    """The compiled calls; loaded with the first problem that needs one."""
+    from klapper.complementarity.kernels.batch import solve_one
+    from klapper.complementarity.kernels.contact_call import solve_contacts
+
+    return SimpleNamespace(solve_one=solve_one, solve_contacts=solve_contacts)
 
 
 def _solve_by(
@@ -201,13 +270,18 @@ def _solve_in_turn(
     reduced: Conversion[P],
     guess: np.ndarray | None,
     tolerance: float,
-    reached: np.ndarray | None = None,
+    reached: np.ndarray | None,
+    begun: _Begun,
 ) -> Solution[P]:
     """The verified answer of the first solver that finds one; each starts from the guess, or from a point near by that
-    those before have reached, as ``reached`` (n,)."""
-    attempts: tuple[Attempt, ...] = ()
+    those before have ``reached`` (n,)."""
+    attempts = begun.attempts
     closest = _Closest(problem, guess, tolerance)
     closest.see(reached)
+    closest.see(begun.x)
+    parts = None if begun.x is None else _parts(reduced.problem)
+    if parts is not None and closest.x is not None:
+        return _solve_parts(problem, reduced, parts, guess, closest.x, tolerance, attempts)
     for solver in _candidates(reduced.problem, closest):
         if solver.obstacle(reduced.problem):
             continue
@@ -219,9 +293,6 @@ def _solve_in_turn(
         except ComplementarityError as error:
             attempts = error.attempts or (*attempts, Attempt(solver.name, str(error)))
             closest.see(error.closest)
-        parts = _parts(reduced.problem) if len(attempts) == 1 else None
-        if parts is not None and closest.x is not None:
-            return _solve_parts(problem, reduced, parts, guess, closest.x, tolerance, attempts)
     reason = contradiction(problem)
     if reason:
         raise NoSolution(reason, attempts)
@@ -273,7 +344,7 @@ def _solve_parts(
         part = restricted(whole, np.flatnonzero(parts == number))
         begin = None if guess is None else part.lift(reduced.lift(guess))
         try:
-            found = _solve_in_turn(part.problem, _reduced(part.problem), begin, tolerance, part.lift(x))
+            found = _chosen(part.problem, begin, tolerance, part.lift(x))
             answer, tried = found.x, found.attempts
         except NotDecided as error:
             undecided, answer, tried = error, error.closest, error.attempts
@@ -322,10 +393,8 @@ def _candidates(problem: Any, closest: _Closest) -> Iterator[Solver]:
         yield SemismoothNewton()
         return
     if _swept_first(problem):
-        sweeps = GaussSeidel(max_sweeps=_sweeps(problem, SWEPT_ENTRIES, 300))
-        yield sweeps
         if closest.near:
-            yield sweeps
+            yield GaussSeidel(max_sweeps=_sweeps(problem, SWEPT_ENTRIES, LEAST_SWEEPS))
         yield InteriorPoint()
         yield SemismoothNewton()
     if problem.size <= COMPILED_SIZE:
@@ -362,17 +431,23 @@ def _swept_first(problem: Any) -> bool:
     """Contacts with exact discs, and those in the plane that are too many for pivoting."""
     if not isinstance(problem, FrictionalContact):
         return False
-    return not is_linear(problem) or (problem.polygon is None and problem.size > PIVOTED_CONTACTS)
+    return not is_linear(problem) or (problem.polygon is None and not _pivoted(problem))
+
+
+def _pivoted(problem: FrictionalContact) -> bool:
+    """Whether contacts in the plane are so few that pivoting finds their answer to round-off."""
+    return problem.tangential.shape[1] == 1 and problem.size <= PIVOTED_ROWS
 
 
 def _for_discs(problem: FrictionalContact, closest: _Closest) -> Iterator[Solver]:
-    """Cheap methods first, each for about as long as the next one takes; ``closest`` is what those before reached."""
+    """Cheap methods first, each for about as long as the next one takes; ``closest`` is what those before reached.
+
+    The compiled call that comes before has made as many sweeps, but for few rows, where Newton steps followed some.
+    """
     n = problem.size
-    if n <= DENSE_SIZE:
-        yield GaussSeidel(max_sweeps=FIRST_SWEEPS)
-        yield SemismoothNewton(starts=1, max_iterations=SMALL_STEPS)  # compiled
-    sweeps = GaussSeidel(max_sweeps=_sweeps(problem, SWEPT_ENTRIES, 300))
-    yield sweeps
+    sweeps = GaussSeidel(max_sweeps=_sweeps(problem, SWEPT_ENTRIES, LEAST_SWEEPS))
+    if n <= STEPPED_ROWS:
+        yield sweeps
     if closest.near:
         yield sweeps
     yield InteriorPoint()
@@ -397,7 +472,7 @@ def _sweeps(problem: FrictionalContact, entries: int, least: int) -> int:
     """Sweeps that read so many ``entries`` of W, but some at least and 50 000 at most."""
     matrix = problem.delassus
     count = matrix.nnz if sparse.issparse(matrix) else matrix.size
-    return int(np.clip(entries // max(count, 1), least, 50_000))
+    return int(np.clip(entries // max(count, 1), least, MOST_SWEEPS))
 
 
 def _other_coverings(n: int) -> Iterator[np.ndarray]:

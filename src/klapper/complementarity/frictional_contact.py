@@ -190,6 +190,38 @@ class FrictionalContact:
     def size(self) -> int:
         return self.free_velocity.size
 
+    @cached_property
+    def form(self) -> tuple[np.ndarray, np.ndarray]:
+        """Matrix and laws in the two arrays that compiled calls read (``kernels.contact_form``); not of operators.
+
+        Made once, when it is first needed. Free velocities are no part of it.
+        """
+        from klapper.complementarity.kernels.contact_form import form_of_dense, form_of_sparse
+
+        laws = (
+            np.ascontiguousarray(self.normal, dtype=np.int64),
+            np.ascontiguousarray(self.tangential, dtype=np.int64),
+            np.ascontiguousarray(self.bilateral, dtype=np.int64),
+            self.friction.indptr.astype(np.int64),
+            self.friction.indices.astype(np.int64),
+            self.friction.data,
+            self.limit,
+            self.polygon or 0,
+        )
+        matrix: Any = self.delassus
+        if sparse.issparse(matrix):
+            return form_of_sparse(matrix.indptr, matrix.indices, matrix.data, *laws)
+        return form_of_dense(matrix, *laws)
+
+    @cached_property
+    def rough_discs(self) -> bool:
+        """Whether some contact has friction, with discs or in the plane, and W is known by its entries."""
+        return (
+            not isinstance(self.delassus, LinearOperator)
+            and self.polygon is None
+            and bool(self.holding.any())
+        )
+
     @property
     def contacts(self) -> int:
         """Number of normal contacts."""

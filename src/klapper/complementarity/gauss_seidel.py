@@ -145,10 +145,15 @@ class GaussSeidel:
                 f"Gauss–Seidel: residual {residual:.1e} after {counted(sweeps, 'sweep')}, wanted {tolerance:.1e}; the "
                 f"forces do not change any more, so this is what the arithmetic allows."
             )
-        return (
-            f"Gauss–Seidel: residual {residual:.1e} after {counted(sweeps, 'sweep')}, wanted {tolerance:.1e}. Start "
-            f'from the forces of the last step, raise max_sweeps, allow a larger tolerance, or try "newton".'
-        )
+        return stopped_sweeps(sweeps, residual, tolerance)
+
+
+def stopped_sweeps(sweeps: int, residual: float, tolerance: float) -> str:
+    """Why sweeps ended without an answer: they were as many as allowed."""
+    return (
+        f"Gauss–Seidel: residual {residual:.1e} after {counted(sweeps, 'sweep')}, wanted {tolerance:.1e}. Start "
+        f'from the forces of the last step, raise max_sweeps, allow a larger tolerance, or try "newton".'
+    )
 
 
 def linear_columns(problem: LinearComplementarity) -> Columns:
@@ -167,82 +172,7 @@ def contact_blocks(problem: FrictionalContact) -> tuple[np.ndarray, ContactBlock
 
     A friction patch that depends on one normal force only, and that alone, shares a block with it.
     """
-    from klapper.complementarity.kernels.contact_blocks import (
-        CONSTRAINT,
-        CONTACT,
-        PATCH,
-        ContactBlocks,
-        columns_from_dense,
-        columns_from_sparse,
-        local_data,
-    )
+    from klapper.complementarity.kernels.contact_form import blocks_of
 
-    contacts, constraints = problem.contacts, len(problem.bilateral)
-    partner = _patch_partners(problem)
-    alone = np.flatnonzero(partner < 0)
-    blocks = contacts + len(alone) + constraints
-    block_of_patch = partner.copy()
-    block_of_patch[alone] = contacts + np.arange(len(alone))
-    rows = np.full((blocks, 3), -1)
-    rows[:contacts, 0] = problem.normal
-    rows[contacts + len(alone) :, 0] = problem.bilateral
-    rows[block_of_patch, 1 : 1 + problem.tangential.shape[1]] = problem.tangential
-    kind = np.repeat(np.array([CONTACT, PATCH, CONSTRAINT], np.int8), [contacts, len(alone), constraints])
-
-    friction, limit = np.zeros(blocks), np.zeros(blocks)
-    limit[block_of_patch] = problem.limit
-    friction[block_of_patch] = problem.friction @ np.ones(contacts)
-    friction[contacts:] = 0.0
-    share_start, share_of, share = _shares(problem, alone, blocks)
-
-    matrix = problem.delassus
-    columns = (
-        columns_from_sparse(matrix.indptr, matrix.indices, matrix.data, rows)
-        if sparse.issparse(matrix)
-        else columns_from_dense(matrix, rows)
-    )
-    own, schur, tangent, mobility = local_data(*columns)
-    mobility[mobility == 0.0] = mobility.max(initial=0.0) or 1.0
-    free = np.zeros(rows.size)
-    free[rows.ravel() >= 0] = problem.free_velocity[rows.ravel()[rows.ravel() >= 0]]
-    return rows, ContactBlocks(
-        *columns,
-        own,
-        schur,
-        tangent,
-        mobility,
-        kind,
-        friction,
-        limit,
-        share_start,
-        share_of,
-        share,
-        free,
-        problem.polygon or 0,
-    )
-
-
-def _patch_partners(problem: FrictionalContact) -> np.ndarray:
-    """Number of the normal contact that shares a block with each friction patch (s,), −1 for none."""
-    if problem.interleaved:
-        return np.arange(len(problem.tangential))
-    friction = problem.friction
-    partner = np.full(len(problem.tangential), -1)
-    single = np.flatnonzero(np.diff(friction.indptr) == 1)
-    contact, first = np.unique(friction.indices[friction.indptr[single]], return_index=True)
-    partner[single[first]] = contact
-    return partner
-
-
-def _shares(
-    problem: FrictionalContact, alone: np.ndarray, blocks: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows of μ for the patches that have a block of their own, as compressed rows over all blocks."""
-    start = np.zeros(blocks + 1, np.int64)
-    if len(alone) == 0:
-        return start, np.empty(0, np.int64), np.empty(0)
-    shares = problem.friction[alone]
-    first = problem.contacts + 1
-    start[first : first + len(alone)] = shares.indptr[1:]
-    start[first + len(alone) :] = shares.indptr[-1]
-    return start, shares.indices.astype(np.int64), shares.data
+    rows, _, blocks = blocks_of(*problem.form, problem.free_velocity)
+    return rows, blocks

@@ -291,6 +291,7 @@ def _compiled_contact(
         np.zeros(contact.size) if start is None else start / mapping.force_unit,
         0.1 * tolerance,
         max_iterations,
+        True,
     )
     force = x * mapping.force_unit
     if converged and contact.residuals(force).worst <= tolerance:

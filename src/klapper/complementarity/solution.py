@@ -6,7 +6,7 @@ Residuals are computed from the problem alone, never taken from a solver.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -35,6 +35,12 @@ class Attempt:
 
     def __str__(self) -> str:
         return f"{self.solver}: {self.outcome} ({counted(self.iterations, 'iteration')})"
+
+
+@lru_cache(maxsize=1024)
+def solved_by(solver: str, iterations: int) -> tuple[Attempt, ...]:
+    """The attempts where the first one succeeded; shared, since calls that take microseconds have few of them."""
+    return (Attempt(solver, "solved", iterations),)
 
 
 class Solution(Shown, Generic[P]):

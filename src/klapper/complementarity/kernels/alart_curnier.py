@@ -140,8 +140,12 @@ def alart_curnier(
     start: np.ndarray,
     tolerance: float,
     max_iterations: int,
+    damped: bool,
 ) -> tuple[np.ndarray, int, bool]:
-    """(ξ, iterations, converged) of the contact problem of ``AlartCurnier``; μ (s, m) in compressed rows."""
+    """(ξ, iterations, converged) of the contact problem of ``AlartCurnier``; μ (s, m) in compressed rows.
+
+    Without ``damped`` steps it ends where the Newton matrix is singular.
+    """
     n = offset.size
     x = start.copy()
     u = np.empty(n)
@@ -177,7 +181,7 @@ def alart_curnier(
         gradient_of(jacobian, value, gradient)
         accepted = False
         attained = merit
-        for kind in range(4):
+        for kind in range(4 if damped else 1):
             if kind == 0:
                 usable = newton_direction(jacobian, value, step)
             else:

@@ -84,39 +84,33 @@ def switching_circuit(rng):
 
 
 def degenerate_integers(rng):
-    """Integer matrices and loads of one power of ten between 1e-80 and 1e80; the load from a chosen solution."""
-    n = int(rng.integers(1, 9))
+    """Integer matrices without structure, loads in a unit between 1e-80 and 1e-8, from a chosen solution with pairs
+    of zeros."""
+    n = int(rng.integers(7, 14))
     matrix = rng.integers(-2, 3, (n, n)).astype(float)
     state = rng.integers(0, 3, n)  # x > 0, y > 0, or neither
     x, y = np.where(state == 0, rng.integers(1, 4, n), 0), np.where(state == 1, rng.integers(1, 4, n), 0)
-    return LinearComplementarity(matrix, (y - matrix @ x) * 10.0 ** int(rng.integers(-80, 81))), True
+    return LinearComplementarity(matrix, (y - matrix @ x) * 10.0 ** int(rng.integers(-80, -7))), True
 
 
-def degenerate_monotone(rng):
-    """Skew plus semidefinite integer matrices, a feasible load with many zeros, in any unit."""
-    n = int(rng.integers(1, 13))
-    root, skew = rng.integers(-1, 2, (n, int(rng.integers(0, n + 1)))), rng.integers(-1, 2, (n, n))
-    matrix = (root @ root.T + skew - skew.T).astype(float)
-    x = rng.integers(0, 2, n)
-    unit = 10.0 ** rng.choice([-80, -20, -8, 0, 8, 80])
-    return LinearComplementarity(matrix, (rng.integers(0, 2, n) - matrix @ x) * unit), True
-
-
-def uncoupled_parts(rng):
-    """Parts that do not touch each other, with loads between 1e-12 and 1e12, some without any load."""
-    blocks, loads = [], []
-    for _ in range(int(rng.integers(2, 4))):
-        n = int(rng.integers(1, 4))
-        root = rng.integers(-2, 3, (n, n)).astype(float)
-        blocks.append(root @ root.T + np.eye(n))
-        loads.append(rng.integers(-2, 3, n) * 10.0 ** rng.integers(-12, 13) * rng.integers(0, 2))
-    size = sum(len(load) for load in loads)
-    matrix, first = np.zeros((size, size)), 0
-    for block in blocks:
-        matrix[first : first + len(block), first : first + len(block)] = block
-        first += len(block)
-    matrix = matrix + np.triu(matrix, 1) - np.tril(matrix, -1) * 0.5
-    return LinearComplementarity(matrix, np.concatenate(loads)), None
+def integer_impact(rng):
+    """Impacts as (3.97) of small integers with diamonds, where rows tie exactly, in any unit of velocity."""
+    dofs, contacts = int(rng.integers(2, 8)), int(rng.integers(2, 7))
+    mass, corners = np.diag(rng.integers(1, 4, dofs)).astype(float), np.array([[1, 0, -1, 0], [0, 1, 0, -1]])
+    normal, tangential = rng.integers(-1, 2, (dofs, contacts)), rng.integers(-1, 2, (dofs, 2 * contacts))
+    spread = np.hstack([tangential[:, 2 * i : 2 * i + 2] @ corners for i in range(contacts)])
+    ones, k = np.kron(np.eye(contacts), np.ones((4, 1))), 5 * contacts
+    matrix = np.zeros((dofs + k + contacts,) * 2)
+    matrix[:dofs, :dofs] = mass
+    matrix[:dofs, dofs : dofs + k] = -np.hstack([normal, spread])
+    matrix[dofs : dofs + k, :dofs] = np.hstack([normal, spread]).T
+    matrix[dofs + contacts : dofs + k, dofs + k :] = ones
+    matrix[dofs + k :, dofs : dofs + contacts] = np.diag(rng.choice([0.25, 0.5, 1.0], contacts))
+    matrix[dofs + k :, dofs + contacts : dofs + k] = -ones.T
+    before = rng.integers(-2, 3, dofs) * 10.0 ** float(rng.choice([-80, -20, -8, 0, 8, 80]))
+    return MixedComplementarity(
+        matrix, np.concatenate([-mass @ before, np.zeros(k + contacts)]), free=dofs
+    ), True
 
 
 def murty(rng):
@@ -129,24 +123,14 @@ def murty(rng):
     return LinearComplementarity(matrix[np.ix_(order, order)], load[order]), True
 
 
-def from_solution(rng):
-    """Any matrix, rows in units of 1e-3 to 1e3, the load from a chosen solution."""
-    n = int(rng.integers(1, 13))
-    positive = rng.integers(0, 2, n).astype(bool)
-    x, y = np.where(positive, rng.uniform(0.1, 3, n), 0.0), np.where(positive, 0.0, rng.uniform(0.1, 3, n))
-    matrix = rng.standard_normal((n, n)) * 10.0 ** rng.uniform(-3, 3, n)[:, None]
-    return LinearComplementarity(matrix, y - matrix @ x), True
-
-
-def mixed_from_solution(rng):
-    """Mixed problems whose solution rests: free unknowns of zero, rows without any term above round-off."""
-    free, bound = int(rng.integers(1, 6)), int(rng.integers(1, 6))
-    root = rng.standard_normal((free, free))
-    coupling = rng.standard_normal((free, bound))
+def at_rest(rng):
+    """Bodies at rest on supports, redundant ones among them: all velocities are zero, and so are rows without a load
+    whose terms are round-off."""
+    free, bound = 5 * int(rng.integers(1, 6)), 5 * int(rng.integers(1, 6))
+    root, coupling = rng.standard_normal((free, free)), rng.standard_normal((free, bound))
     matrix = np.block([[root @ root.T + np.eye(free), -coupling], [coupling.T, np.zeros((bound, bound))]])
     force = rng.uniform(0, 1, bound) * rng.integers(0, 2, bound)
-    load = np.concatenate([coupling @ force, np.zeros(bound)])
-    return MixedComplementarity(matrix, load, free=free), True
+    return MixedComplementarity(matrix, np.concatenate([coupling @ force, np.zeros(bound)]), free=free), True
 
 
 def polygonal_contact(rng):
@@ -181,13 +165,11 @@ def many_planar(rng):
 FAMILIES = {
     "impact": impact,
     "eliminated impact": eliminated_impact,
+    "integer impact": integer_impact,
     "switching circuit": switching_circuit,
     "degenerate integers": degenerate_integers,
-    "degenerate monotone": degenerate_monotone,
-    "uncoupled parts": uncoupled_parts,
     "murty": murty,
-    "from solution": from_solution,
-    "mixed from solution": mixed_from_solution,
+    "at rest": at_rest,
     "polygonal contact": polygonal_contact,
     "skew parts": skew_parts,
     "many planar": many_planar,

@@ -1,4 +1,4 @@
-"""Every problem that provably has a solution is solved, and no answer is wrong: 60 000 of all families.
+"""Every problem that provably has a solution is solved, and no answer is wrong: 50 000 of all families.
 
 An answer is judged here by its own measure: pairs and equations relative to the largest terms of its uncoupled part.
 """
@@ -56,7 +56,7 @@ def test_every_solvable_problem_is_solved(name, count):
         if not isinstance(problem, FrictionalContact):
             assert violation(problem, solution.x) <= 1e-9
         if name == "many planar":
-            assert len(solution.attempts) <= 2  # no way through methods that end on rays
+            assert not {"lemke", "enumeration"} & {attempt.solver for attempt in solution.attempts}  # rays
     assert not undecided
 
 
@@ -140,6 +140,18 @@ def test_the_unit_of_the_load_changes_nothing(unit):
             continue
         assert solve(LinearComplementarity(matrix, load * unit)).residuals.worst <= 1e-9
         assert expected.min() >= -1e-9
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-8, 1e-20, 1e-80])
+@pytest.mark.parametrize("seed", [25, 143, 198])
+def test_integers_that_are_decided_in_one_unit_are_decided_in_all(seed, unit):
+    """Found among 600 problems of this kind; below 1e-20 they were not decided."""
+    rng = np.random.default_rng([seed, 7])
+    n = int(rng.integers(9, 14))
+    matrix, state = rng.integers(-2, 3, (n, n)).astype(float), rng.integers(0, 3, n)
+    x, y = np.where(state == 0, rng.integers(1, 4, n), 0), np.where(state == 1, rng.integers(1, 4, n), 0)
+    problem = LinearComplementarity(matrix, (y - matrix @ x) * unit)
+    assert violation(problem, solve(problem).x) <= 1e-9
 
 
 @pytest.mark.parametrize("order", ["given", "shuffled"])

@@ -85,10 +85,53 @@ def test_what_was_written_comes_back(tmp_path: Path, mesh: Mesh, suffix: str) ->
     assert found.element is mesh.element
     np.testing.assert_array_equal(found.cells, mesh.cells)
     np.testing.assert_allclose(found.nodes, mesh.nodes, atol=1e-15)
-    if suffix in (".msh", ".inp"):
-        assert list(found.surfaces) == list(mesh.surfaces)
-        for name in mesh.surfaces:
-            assert {*map(tuple, found.surface(name))} == {*map(tuple, mesh.surface(name))}
+    assert list(found.surfaces) == list(mesh.surfaces)
+    for name in mesh.surfaces:
+        assert {*map(tuple, found.surface(name))} == {*map(tuple, mesh.surface(name))}
+
+
+@pytest.mark.parametrize("suffix", [".vtk", ".vtu"])
+def test_names_of_surfaces_may_have_spaces_and_share_facets(tmp_path: Path, suffix: str) -> None:
+    mesh = block((2.0, 1.0), (3, 2))
+    named = Mesh(
+        mesh.nodes, mesh.cells, mesh.element, {"oberer Rand 50 %": mesh.surface("top"), "all": mesh.boundary}
+    )
+    write_mesh(tmp_path / f"body{suffix}", named)
+    found = read_mesh(tmp_path / f"body{suffix}")
+    assert {name: len(found.surface(name)) for name in found.surfaces} == {"oberer Rand 50 %": 3, "all": 10}
+
+
+ABAQUS = {
+    "CPE4": "quad4",
+    "CPE4H": "quad4",
+    "CPS4R": "quad4",
+    "CPE3": "tri3",
+    "CPE8R": "quad8",
+    "CPE6M": "tri6",
+}
+
+
+@pytest.mark.parametrize(("kind", "element"), ABAQUS.items())
+def test_plane_elements_of_abaqus_are_read(tmp_path: Path, kind: str, element: str) -> None:
+    nodes = ELEMENTS[element].nodes
+    lines = [f"{i}, {x}, {y}" for i, (x, y) in enumerate(nodes, start=1)]
+    cell = ", ".join(map(str, range(1, len(nodes) + 1)))
+    text = ["*NODE", *lines, f"*ELEMENT, TYPE={kind}", f"1, {cell}", ""]
+    (tmp_path / "body.inp").write_text("\n".join(text))
+    found = read_mesh(tmp_path / "body.inp")
+    assert found.element.name == element
+    assert found.volume == pytest.approx(0.5 if element.startswith("tri") else 4.0)
+
+
+def test_what_the_reader_says_of_a_file_is_passed_on(tmp_path: Path) -> None:
+    (tmp_path / "body.inp").write_text("*NODE\n1, 0, 0\n2, 1, 0\n*ELEMENT, TYPE=CONN3D2\n1, 1, 2\n")
+    with pytest.raises(InvalidModel, match="CONN3D2"):
+        read_mesh(tmp_path / "body.inp")
+
+
+def test_a_box_is_pointed_to_its_element() -> None:
+    with pytest.raises(InvalidModel, match='element="hex8"'):
+        block((1.0, 1.0, 1.0), (2, 2, 2))
 
 
 def test_two_bodies_of_a_gmsh_file_are_read_with_their_surfaces(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from klapper.continuum import Continuum, Gravity, NeoHooke, Solid, block
 from klapper.gallery.patch_test import Patch
 from klapper.gallery.sliding_block import DENSITY, GRAVITY, NEAR, OnSlope
 from klapper.schemes import QuasiStatic, StepFailed, quasi_static
@@ -71,3 +72,9 @@ def test_what_stays_the_same_is_not_tried_in_parts(monkeypatch: pytest.MonkeyPat
     with pytest.raises(StepFailed, match="refused"):
         scheme.step(world, scheme.init(world))
     assert len(tried) > 2  # out of balance at the beginning: let go bit by bit
+
+
+def test_a_body_without_supports_is_told_to_need_one() -> None:
+    body = Solid("body", block((1.0, 1.0), (1, 1)), NeoHooke(100.0, 0.3), density=1.0)
+    with pytest.raises(SimulationFailed, match="support what can move freely"):
+        simulate(Continuum([body], loads=[Gravity((0.0, -1.0))]), 1.0, QuasiStatic(1.0))

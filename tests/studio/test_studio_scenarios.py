@@ -130,3 +130,14 @@ def test_the_next_folder_for_a_run_is_free(studio: Any) -> None:
     assert saved(studio, starter("linear"))["out"] == "my-1"
     (studio.folder / "my-1").mkdir()
     assert studio.get("scenario", path="my.toml").json["out"] == "my-2"
+
+
+def test_what_only_the_built_model_shows_is_told_with_its_line(studio: Any) -> None:
+    """Parts that overlap at the start, the mistake that the first-hour page proposes."""
+    text = starter("linear")
+    first = text.index("[[contact]]")
+    place = text.index("gap = ", first)
+    wrong = text[:place] + "gap = -0.1 #" + text[place:].removeprefix("gap =")
+    told = studio.post("check", {"path": "my.toml", "text": wrong}).json
+    assert (told["valid"], told["line"]) == (False, text.count("\n", 0, place) + 1)
+    assert "the parts overlap" in told["message"]

@@ -36,6 +36,7 @@ def block(
     if len(lengths) != shape.dimension or len(counts) != shape.dimension:
         raise InvalidModel(
             f"sides and cells have {len(lengths)} and {len(counts)} numbers; '{element}' needs {shape.dimension}."
+            + (' A box in space is made of element="hex8".' if len(lengths) == len(counts) == 3 else "")
         )
     grid, numbers = _grid(shape, counts)
     unit = grid / np.array(counts)

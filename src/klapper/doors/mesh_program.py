@@ -17,12 +17,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import BytesIO, StringIO
 from typing import Any
+from urllib.parse import unquote
 
 os.environ["HDF5_PLUGIN_PRELOAD"] = "::"  # its library loads no filters from elsewhere; read when it starts
 
 import h5py
 import meshio
 import numpy as np
+from meshio import _helpers as meshio_messages
+from meshio.abaqus._abaqus import abaqus_to_meshio_type
 
 try:
     import lzma  # noqa: F401
@@ -34,6 +37,16 @@ except ImportError:  # systems without limits
 FREE, TIMES = 250_000_000, 30  # bytes that reading may take: so many, and so many times the size of the file
 SECONDS, PER_BYTE = 3.0, 1e-5  # of processor time, more than ten times what readers of text take
 LARGEST = 256_000_000  # bytes of a file
+meshio_messages.error = print  # its own would open files of another library to colour the text
+SURFACE = "surface:"  # begin of the name of cell data that mark the facets of a surface
+abaqus_to_meshio_type.update(  # plane elements that meshio leaves out; "H", "I", "M", "R" are variants in Abaqus only
+    {
+        f"{plane}{nodes}{variant}": shape
+        for plane in ("CPE", "CPS")
+        for nodes, shape in (("3", "triangle"), ("4", "quad"), ("6", "triangle6"), ("8", "quad8"))
+        for variant in ("", "H", "I", "IH", "M", "MH", "R", "RH")
+    }
+)
 _HARMLESS = (
     "object.",
     "sys.",
@@ -141,8 +154,12 @@ def hdf5_from_memory(name: str) -> Iterator[None]:
 def read(name: str) -> bytes:
     """The answer for a file."""
     with redirect_stdout(StringIO()) as said, redirect_stderr(said), hdf5_from_memory(name):
-        mesh = meshio.read(name)
+        try:
+            mesh = meshio.read(name)
+        except SystemExit as error:  # what meshio says instead of raising
+            raise ValueError(" ".join(said.getvalue().split()) or "its reader gave up") from error
     name_families(mesh)
+    name_surfaces(mesh)
     arrays: list[np.ndarray] = []
 
     def add(given: object) -> int:
@@ -193,6 +210,14 @@ def name_families(mesh: Any) -> None:
                 sets[name] = [np.flatnonzero(np.isin(of_block, listed)) for of_block in tags]
             elif tags is not None:
                 sets[name] = np.flatnonzero(np.isin(tags, listed))
+
+
+def name_surfaces(mesh: Any) -> None:
+    """Surfaces that cell data mark, as sets; see ``klapper.continuum.write_mesh``."""
+    for name, blocks in mesh.cell_data.items():
+        if name.startswith(SURFACE):
+            sets = [np.flatnonzero(np.asarray(marks).reshape(-1)) for marks in blocks]
+            mesh.cell_sets[unquote(name.removeprefix(SURFACE))] = sets
 
 
 def answered(request: dict, folder: _Folder) -> bytes:

@@ -88,6 +88,16 @@ class Scenario:
             scheme: Scheme = build_scheme(self.content["scheme"])
             return scheme
 
+    def verify(self) -> None:
+        """Refuse what only the built model and its scheme show, such as parts that overlap at the start."""
+        from klapper.mechanics.system import check_start
+
+        system, scheme = self.system(), self.scheme()
+        with self.place.at("model").naming():
+            check_start(system, penetration=getattr(system, "penetration", 1e-9))
+        with self.place.at("scheme").naming():
+            scheme.init(system)
+
     def simulate(
         self,
         *,
@@ -181,7 +191,7 @@ def parse_scenario(
         content = parse_toml(text)
     except Unreadable as error:
         raise ScenarioError(_refused(name, error)) from None
-    place = Place(name, Folder(Path(folder), tuple(map(Path, allow))), line_index(text))
+    place = Place(name, Folder(Path(folder), tuple(map(Path, allow))), line_index(text), content=content)
     model = content.get("model")
     if not isinstance(model, dict):
         raise place.at("model").refused(

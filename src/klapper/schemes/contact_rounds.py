@@ -32,6 +32,7 @@ from klapper.schemes.joined_contacts import Groups, JoinedContacts, missed_gaps
 from klapper.schemes.linearised_contacts import linearised_states
 from klapper.schemes.newton import NewtonIteration, NotConverged
 from klapper.schemes.settled_step import Settled
+from klapper.schemes.sparse_factor import SingularMatrix
 
 _PLAIN, _CORNERS, _KEPT, _PROGRAMME = range(4)  # stages of a search whose states come back
 _EXACT = float(np.finfo(float).eps)  # residual that no round improves
@@ -385,7 +386,7 @@ class ContactRounds:
         """The trial that solved its equations at q, with states that the linearised step asks of all contacts."""
         try:
             states = self._by_complementarity(self._held(last), q, multipliers, last.normal, last.tangential)
-        except StepFailed:
+        except (StepFailed, SingularMatrix):
             return None
         return replace(last, states=states)
 

@@ -104,19 +104,30 @@ def value_at(content: Any, path: Keys) -> Any:
     return content
 
 
+_OF_COURSES = {"amplitude": "", "amount": "", "start": "", "values": "", "speed": "/s"}
+"""Keys of courses over time that have the unit of what runs so, and what is added to it."""
+
+
 def unit_at(spec: Any, path: Keys, content: Any) -> str:
     """The unit of a key, where its table declares one; through fields, variants, named tables and rows."""
     unit = ""
     for key in path:
-        if isinstance(key, str) and hasattr(spec, "tables"):
-            spec = spec.tables.get(content.get("kind", spec.default))
-        if isinstance(key, str) and hasattr(spec, "fields") and key in spec.fields:
-            unit, spec = spec.fields[key].unit, spec.fields[key].value
+        for choice in getattr(spec, "values", ()):  # of several kinds of value the one that is given
+            if choice.fits(content):
+                spec = choice
+                break
+        if isinstance(key, str):
+            if hasattr(spec, "tables"):
+                spec = spec.tables.get(content.get("kind", spec.default))
+            field = getattr(spec, "fields", {}).get(key)
+            if field is not None:
+                shared = f"{unit}{_OF_COURSES[key]}" if unit and key in _OF_COURSES else ""
+                unit, spec = field.unit or shared, field.value
+            else:
+                unit, spec = "", getattr(spec, "table", None)
         else:
             spec = getattr(spec, "table", getattr(spec, "entry", None))
-        content = content[key] if spec is not None else None
-        if spec is None:
-            break
+        content = content[key]
     return unit
 
 

@@ -26,6 +26,10 @@ from klapper.studio.place import Root
 
 _LINE = re.compile(r", line (\d+):")
 _ONE_AT_A_TIME = Lock()
+_BUILT = (
+    "linear",
+    "bodies",
+)  # kinds whose models are built within the time of a keystroke, to check them whole
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,8 @@ class Scenarios:
             scenario = parse_scenario(text, file.parent, file.name)
             if scenario.kind == "example":
                 self.require_example(scenario)
+            if scenario.kind in _BUILT:
+                scenario.verify()
         except ScenarioError as error:
             sentence = self.root.told(str(error))
             line = _LINE.search(sentence)

@@ -4,6 +4,7 @@ import cProfile
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -140,6 +141,7 @@ def test_long_compilations_are_told_once(monkeypatch: pytest.MonkeyPatch) -> Non
         assert outer(2.0) == 8.0
     assert told.getvalue().count("Compiling") == 1  # one line for both functions
     assert "about 0 s" in told.getvalue()
+    assert re.search(r"\nCompiled in \d+ s in all\.\n$", told.getvalue())
     outer(1)  # for whole numbers: nobody listens any more
     assert told.getvalue().count("Compiling") == 1
 

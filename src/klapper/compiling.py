@@ -6,6 +6,7 @@ Kernels are compiled when they are first called, once on a machine: :mod:`klappe
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
@@ -13,12 +14,13 @@ from typing import Any, TextIO
 __all__ = ["compilation_told", "expected_seconds"]
 
 _MOMENT = 2.0  # seconds from which on something is said
-_SECONDS = 0.65e-3  # per byte of Python code: within a factor of two on machines of 2020 to 2025
+_SECONDS = 0.3e-3  # per byte of Python code: within a factor of two on machines of 2020 to 2025
 
 
 @contextmanager
 def compilation_told(stream: TextIO | None = None) -> Iterator[None]:
-    """Write a line to ``stream`` before a long compilation; None: standard error, if that is a terminal.
+    """Write a line to ``stream`` before each long compilation, and after them how long all took; None: standard error,
+    if that is a terminal.
 
     >>> import sys
     >>> from klapper.compiling import compilation_told
@@ -38,6 +40,8 @@ def compilation_told(stream: TextIO | None = None) -> Iterator[None]:
         yield
     finally:
         event.unregister("numba:compile", listener)
+        if listener.seconds >= _MOMENT:
+            print(f"Compiled in {listener.seconds:.0f} s in all.", file=stream, flush=True)
 
 
 def expected_seconds(function: Any) -> float:
@@ -69,12 +73,13 @@ def _listener(base: type, stream: TextIO) -> Any:
     class Told(base):  # type: ignore[misc]
         """Speaks when something is compiled that was not called by something that is."""
 
-        depth = 0
+        depth, began, seconds = 0, 0.0, 0.0
 
         def on_start(self, event: Any) -> None:
             self.depth += 1
             if self.depth > 1:
                 return
+            self.began = time.perf_counter()
             function = event.data["dispatcher"]
             seconds = expected_seconds(function)
             if seconds >= _MOMENT:
@@ -87,5 +92,7 @@ def _listener(base: type, stream: TextIO) -> Any:
 
         def on_end(self, event: Any) -> None:
             self.depth -= 1
+            if self.depth == 0:
+                self.seconds += time.perf_counter() - self.began
 
     return Told()

@@ -456,12 +456,15 @@ class _Loop:
     def _advance(self, stretch: Stretch | None) -> None:
         """Go to the next cut."""
         if stretch is None or not self._takes(stretch):
-            self._general(self._cut(64))
+            with nullcontext() if stretch is None else self._told():
+                self._general(self._cut(64))
             return
         cut = self._cut(_LOOKED_INTO if _looks_inside(stretch) else self._compiled_cut())
         while self.snapshot.step < cut and not self._finished():
             count, before = cut - self.snapshot.step, self.snapshot.step
             run = self._stretched if self.every == 1 else self._merged
+            if _looks_inside(stretch) and (self.every > 1 or self._crowded):
+                run = self._thinned
             after, samples, why = run(stretch, count)
             if samples is not None:
                 self._take(samples)
@@ -482,11 +485,8 @@ class _Loop:
 
     def _takes(self, stretch: Any) -> bool:
         """Whether the compiled loop does the next steps: one that looks inside them begins after some steps only, since
-        it takes long to compile, and gives a sample for each."""
-        if not _looks_inside(stretch):
-            return True
-        crowded = self.dense and self.saved >= self.most
-        return bool(self.snapshot.step >= stretch.begins_after and self.every == 1 and not crowded)
+        it takes long to compile."""
+        return not _looks_inside(stretch) or bool(self.snapshot.step >= stretch.begins_after)
 
     def _stretched(self, stretch: Stretch, count: int) -> tuple[Snapshot, Samples | None, str]:
         """Up to ``count`` compiled steps, each with its sample."""
@@ -515,6 +515,24 @@ class _Loop:
         self._note_iterations(told, steps, ends)
         return after, steps.merged(ends), why
 
+    def _thinned(self, stretch: Stretch, count: int) -> tuple[Snapshot, Samples | None, str]:
+        """Steps of a loop that looks inside them, with one sample for every so many steps, or for so much time in a run
+        that has as many samples as it may have."""
+        after, steps, why, _ = self._compiled(stretch, count)
+        if steps is None:
+            return after, None, why
+        if self._crowded:
+            ends, last, apart = [], self.sampled.time, self._apart * (1.0 - 1e-9)  # those inside differ by it
+            for i, time in enumerate(steps.time):
+                if time - last >= apart:
+                    ends.append(i)
+                    last = time
+        else:
+            ends = np.flatnonzero(steps.step % self.every == 0).tolist()
+        if ends[-1:] != [len(steps) - 1]:
+            ends.append(len(steps) - 1)  # what the next call goes on from
+        return after, steps.merged(np.array(ends)), why
+
     def _compiled(self, stretch: Stretch, count: int) -> tuple[Snapshot, Samples | None, str, Any]:
         """What a compiled loop did in up to ``count`` steps, and the iterations it tells of, if any."""
         with self.effort.timed("compiled loop"), self._told():
@@ -523,6 +541,7 @@ class _Loop:
                 looks = {
                     "tally": self.sampler.tally,
                     "allowed": self.most - self.saved if self.dense else None,
+                    "apart": self._apart if self._crowded else None,
                 }
             after, arrays, why = stretch.run(self.snapshot, count, 1, self._ahead(), **looks)
         told = arrays.pop("iterations", None) if arrays else None
@@ -531,11 +550,8 @@ class _Loop:
         return after, _as_samples(arrays) if arrays else None, why, told
 
     def _told(self) -> AbstractContextManager[None]:
-        """Says what the first call of a compiled loop compiles, if that takes more than a moment."""
-        if self.quiet:
-            return nullcontext()
-        self.quiet = True  # what is compiled once is compiled
-        return compilation_told()
+        """Says what is compiled within, if that takes more than a moment."""
+        return nullcontext() if self.quiet else compilation_told()
 
     def _note_iterations(self, told: Any, steps: Samples, ends: np.ndarray) -> None:
         """Iterations of compiled steps by the samples number ``ends`` (k,) of them."""

@@ -175,6 +175,50 @@ def test_samples_and_statistics_are_those_of_the_general_code(at_once, monkeypat
             np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-6, atol=1e-7)
 
 
+def hopping() -> LinearSystem:
+    """Two balls that hop lower and lower, a hundred times in 5 s."""
+    contacts = [
+        Contact(f"floor {i}", normal=row, restitution=e)
+        for i, (row, e) in enumerate(zip(np.eye(2), (0.99, 0.98), strict=True))
+    ]
+    return LinearSystem([1.0, 2.0], force=[-G, -2.0 * G], position=[0.02, 0.05], contacts=contacts)
+
+
+def same_motion(one, other) -> None:
+    np.testing.assert_allclose(one.impulse.sum(axis=0), other.impulse.sum(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(one.position[-1], other.position[-1], rtol=0, atol=1e-9)
+    for name in ("least", "largest", "mean", "rms"):
+        a, b = getattr(one.over_time.position, name), getattr(other.over_time.position, name)
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
+    assert one.ledger.closes(1e-9) and other.ledger.closes(1e-9)
+
+
+@pytest.mark.parametrize("every", [None, 7], ids=["as many as there may be", "every seventh step"])
+def test_thinned_samples_of_the_loop_hold_what_happened_between_them(
+    every, at_once, steps, monkeypatch
+) -> None:
+    """Beyond the most samples they are as far apart as those of the general code, and no step is left to it."""
+    if every is None:
+        monkeypatch.setattr("klapper.simulation._MOST_SAMPLES", 1000)
+    quick = simulate(hopping(), 5.0, EventDriven(), every=every)
+    assert len(steps) <= 2  # that in which the samples become too many
+    assert quick.about["statistics"]["compiled_steps"] >= quick.about["steps"] - 2 > 100
+
+    def refuse(self, system):
+        raise NotCompiled("the test asks for the general code")
+
+    monkeypatch.setattr(EventDriven, "stretch", refuse)
+    general = simulate(hopping(), 5.0, EventDriven(), every=every)
+    same_motion(quick, general)
+    if every is None:
+        assert 1000 <= len(general) <= len(quick) <= 2100
+        assert ("samples" in quick.about["audit"]) and ("samples" in general.about["audit"])
+        # a step that ends just before its turn, and one without samples inside behind it
+        assert np.diff(quick.time).max() <= 2.5 * 5.0 / 1000
+    else:
+        assert abs(len(quick) - len(general)) <= 0.05 * len(general)
+
+
 @pytest.mark.parametrize("make", [linear, pendulum, block])
 def test_random_models_take_the_same_steps(make) -> None:
     found = [same_steps(make(np.random.default_rng(seed))) for seed in range(4)]

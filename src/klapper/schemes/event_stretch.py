@@ -23,10 +23,10 @@ from klapper.schemes.phase_modes import Modes, PhaseMemory, most_events
 if TYPE_CHECKING:
     from klapper.schemes.event_driven import EventDriven
 
-BEGINS_AFTER = 1000
-"""Steps of a run that the general code does: about a second of work, where the loop takes half a minute to compile on a
-new machine. Fewer would make short first runs wait; a number that depends on what is compiled already would change the
-last bits of a run that is resumed elsewhere."""
+BEGINS_AFTER = 100
+"""Steps of a run that the general code does: a tenth of a second of work, where the loop takes many times as long to
+compile on a new machine. Fewer would make short first runs wait; a number that depends on what is compiled already
+would change the last bits of a run that is resumed elsewhere."""
 
 _ROWS = 2048  # samples of one call
 _NUMBERS = 2_000_000  # of one call, with which large systems get fewer samples
@@ -49,8 +49,8 @@ class EventStretch:
     @cached_property
     def _loop(self) -> Any:
         """The arrays of the loop but for those of a call."""
-        from klapper.schemes.kernels.event_parts import addresses
-        from klapper.schemes.kernels.event_room import Loop
+        from klapper.schemes.kernels.event_parts import ALWAYS, part_address
+        from klapper.schemes.kernels.event_room import PARTS, Loop
         from klapper.schemes.kernels.phase_packing import packed_room
         from klapper.schemes.kernels.phase_parts import parts
         from klapper.schemes.kernels.phase_search import SERIES
@@ -79,8 +79,11 @@ class EventStretch:
         moving = form.positions + form.velocities
         nothing, whole = np.zeros(0), np.zeros(m, dtype=np.int64)
         free = self._addresses(parts(free=True))
+        known = np.zeros(PARTS, dtype=np.int64)
+        for which in ALWAYS:
+            known[which] = part_address(which)
         return Loop(
-            parts=addresses(),
+            parts=known,
             indices=compiled.index,
             data=compiled.data,
             free_at=free,
@@ -168,15 +171,17 @@ class EventStretch:
         until: float = np.inf,
         tally: Any = None,
         allowed: int | None = None,
+        apart: float | None = None,
     ) -> tuple[Snapshot, dict[str, Any], str]:
         """As in :class:`~klapper.schemes.base.Stretch`, with a sample at every step.
 
         ``tally``    of the motion over time, which is taken further; None: nobody asks for it
         ``allowed``  samples inside the steps are given as well, up to so many in all; None: none
+        ``apart``    time [s] between samples inside the steps instead, in a run that has as many as it may have
         """
         from klapper.schemes.kernels import event_room as kernel
         from klapper.schemes.kernels.event_run import run_events
-        from klapper.schemes.kernels.phase_parts import parts, quietly
+        from klapper.schemes.kernels.phase_parts import quietly
 
         scheme, system, form = self.scheme, self.system, self.compiled.form
         m, d, p = system.contacts.count, system.contacts.tangential, len(system.constraints)
@@ -189,14 +194,15 @@ class EventStretch:
                 np.inf if scheme.sample is None else scheme.sample,
                 np.inf if scheme.largest_step is None else scheme.largest_step,
                 system.start.time,
+                0.0 if apart is None else apart,
             ]
         )
         counters = np.zeros(kernel.COUNTERS, dtype=np.int64)
         counters[kernel.COUNT], counters[kernel.STEP_NUMBER] = count, snapshot.step
         counters[kernel.BY_LAW], counters[kernel.LOOKING] = scheme.impact is not None, tally is not None
-        counters[kernel.INSIDE] = allowed is not None
+        counters[kernel.INSIDE] = kernel.SPACED if apart is not None else allowed is not None
         counters[kernel.ALLOWED] = 0 if allowed is None else allowed
-        counters[kernel.PIECES] = PHASE_STEPS
+        counters[kernel.PIECES], counters[kernel.MISSING] = PHASE_STEPS, -1
         signals = np.zeros((5, 0)) if tally is None else tally.written()
         samples, marks = np.empty((self._rows, self._width)), np.empty((self._rows, 1 + m), dtype=np.int64)
         given = self._loop._replace(
@@ -216,7 +222,8 @@ class EventStretch:
                 ended = run_events(given)
             if ended != kernel.NO_PARTS:
                 break
-            given = self._loop = given._replace(held_at=self._addresses(parts(free=False)))
+            self._bring(int(counters[kernel.MISSING]))
+            counters[kernel.MISSING] = -1
         rows, why = int(counters[kernel.ROWS_DONE]), ""
         if ended == kernel.LEFT:
             why = "an event is on a border between two answers, or its contacts depend on each other"
@@ -244,6 +251,17 @@ class EventStretch:
             },
             why,
         )
+
+    def _bring(self, which: int) -> None:
+        """Compile a part of the loop that this model needs, too."""
+        from klapper.schemes.kernels.event_parts import part_address
+        from klapper.schemes.kernels.event_room import HELD_PARTS
+        from klapper.schemes.kernels.phase_parts import parts
+
+        if which == HELD_PARTS:
+            self._loop.held_at[:] = self._addresses(parts(free=False))
+        else:
+            self._loop.parts[which] = part_address(which)
 
     def _remembered(self, memory: PhaseMemory) -> tuple[np.ndarray, np.ndarray]:
         """What the scheme remembers, as the kernel takes it."""

@@ -14,7 +14,9 @@ import numpy as np
 
 from klapper.schemes.few_contacts import CLEAR
 from klapper.schemes.form_kernels.compiling import bare, inner, part
-from klapper.schemes.kernels.phase_rows import solved
+from klapper.schemes.kernels.phase_rows import (
+    solved,
+)
 
 _MOST_TRIED = 1500  # combinations of open, closed, stick and slip: about a millisecond
 _ENUMERATED = 5  # normal forces without friction; for more, pivots are exchanged

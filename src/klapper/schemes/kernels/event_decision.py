@@ -12,7 +12,7 @@ import numpy as np
 
 from klapper.schemes.few_contacts import CLEAR
 from klapper.schemes.form_kernels.compiling import inner, part
-from klapper.schemes.kernels.event_room import SHORTEST, SLIP_SPEED, Loop, force_at, solve_few_at
+from klapper.schemes.kernels.event_room import SHORTEST, SLIP_SPEED, Loop, force_at, solved_few
 from klapper.schemes.kernels.event_touching import constraint_forces, friction_at, hold_constraints
 from klapper.schemes.kernels.phase_packing import RELEASE, SLIP_BEGINS, SMOOTH, STOP
 from klapper.schemes.kernels.phase_rows import (
@@ -270,9 +270,7 @@ def _answered(
             terms += abs(rows[asked[a], j] * free[j])
         if not small[a, a] > 0.0 or abs(right[a]) <= CLEAR * terms:
             return False  # sliding friction turns a force against itself, or the contact is on a border
-    if not solve_few_at(g.parts[2])(
-        small, right, pressed, d, rough[:limited].copy(), limit[:limited].copy(), x
-    ):
+    if not solved_few(g, small, right, pressed, d, rough[:limited].copy(), limit[:limited].copy(), x):
         return False
     for a in range(taken):
         forces[asked[a]] = x[a]

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from klapper.schemes.form_kernels.compiling import inner
-from klapper.schemes.kernels.event_room import Loop, solve_few_at
+from klapper.schemes.kernels.event_room import Loop, solved_few
 from klapper.schemes.kernels.event_touching import constraint_forces, friction_at, hold_constraints
 from klapper.schemes.kernels.phase_packing import HAS_NORMAL, RESTITUTION
 from klapper.schemes.kernels.phase_rows import (
@@ -78,9 +78,7 @@ def impact(g: Loop, v: np.ndarray, after: np.ndarray) -> bool:
         right[i] = value[asked[i]]
         for j in range(taken):
             small[i, j] = matrix[asked[i], asked[j]]
-    if not solve_few_at(g.parts[2])(
-        small, right, pressed, d, rough[:limited, :pressed].copy(), np.zeros(limited), x
-    ):
+    if not solved_few(g, small, right, pressed, d, rough[:limited, :pressed].copy(), np.zeros(limited), x):
         return False
     for i in range(r):
         forces[i] = 0.0

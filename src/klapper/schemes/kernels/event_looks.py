@@ -29,7 +29,7 @@ from klapper.schemes.inner_rules import (
     WAY,
     WEIGHTS,
 )
-from klapper.schemes.kernels.event_room import Loop, gaps_at, put, slope_at
+from klapper.schemes.kernels.event_room import Loop, gaps_at, slope_at
 from klapper.schemes.kernels.phase_rows import (
     FINE,
     KNOWN,
@@ -46,6 +46,7 @@ from klapper.schemes.kernels.phase_rows import (
     M,
     S,
     numbers,
+    put,
     table,
 )
 from klapper.schemes.kernels.phase_run import _step_of

@@ -1,39 +1,37 @@
-"""The parts of the loop from event to event by their addresses, each compiled once, when it is first needed."""
+"""The parts of the loop from event to event by their addresses, each compiled once, when a model first needs it."""
 
 from __future__ import annotations
 
 from functools import cache
-
-import numpy as np
+from importlib import import_module
 
 from klapper.mechanics.kernels.signatures import Pointer
 from klapper.schemes.kernels import event_room as room
 from klapper.schemes.kernels.phase_parts import quietly
 
+_FILES = {
+    room.PACK_PART: "phase_packing.pack",
+    room.DIRECTIONS_PART: "event_room.take_directions",
+    room.SOLVE_FEW_PART: "event_contacts.solve_few",
+    room.TOUCHED_PART: "event_run.touched",
+    room.JUMP_PART: "event_run.jump",
+    room.DECIDE_PART: "event_decision.decide",
+    room.REST_PART: "event_run.rest",
+    room.RUN_PHASE_PART: "phase_run.run_phase",
+    room.LOOK_PART: "event_run.look_inside",
+}
+ALWAYS = (room.PACK_PART, room.DIRECTIONS_PART, room.TOUCHED_PART, room.RUN_PHASE_PART)
+"""Parts that every run needs; of the others the loop says so."""
+
 
 @cache
-def event_parts() -> tuple[Pointer, ...]:
-    """In the order in which ``event_room`` takes them."""
-    from klapper.schemes.kernels.event_contacts import solve_few
-    from klapper.schemes.kernels.event_decision import decide
-    from klapper.schemes.kernels.event_run import jump, look_inside, rest, touched
-    from klapper.schemes.kernels.phase_packing import pack
-    from klapper.schemes.kernels.phase_run import run_phase
-
+def _part(which: int) -> Pointer:
+    module, name = _FILES[which].split(".")
+    function = getattr(import_module(f"klapper.schemes.kernels.{module}"), name)
     with quietly():
-        return (
-            Pointer(pack, room.PACK),
-            Pointer(room.take_directions, room.DIRECTIONS_OF),
-            Pointer(solve_few, room.SOLVE_FEW),
-            Pointer(touched, room.TOUCHED),
-            Pointer(jump, room.JUMP),
-            Pointer(decide, room.DECIDE),
-            Pointer(rest, room.REST),
-            Pointer(run_phase, room.RUN_PHASE),
-            Pointer(look_inside, room.LOOK),
-        )
+        return Pointer(function, room.PART_SIGNATURES[which])
 
 
-def addresses() -> np.ndarray:
-    """(9,)"""
-    return np.array([part.__wrapper_address__() for part in event_parts()], dtype=np.int64)
+def part_address(which: int) -> int:
+    """Of a part of the loop, which is compiled now if it is not yet."""
+    return _part(which).__wrapper_address__()

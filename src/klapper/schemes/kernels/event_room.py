@@ -18,33 +18,49 @@ from numba.experimental import structref
 
 from klapper.schemes.form_kernels.by_reference import _Group, constructor
 from klapper.schemes.form_kernels.compiling import bare, inner, part
+from klapper.schemes.kernels.addresses import (
+    called_at,
+)
 from klapper.schemes.kernels.phase_packing import BASE_POTENTIAL
 from klapper.schemes.kernels.phase_parts import (
-    _bring,
-    _derivative,
-    _force,
-    _gaps,
-    _held,
-    _laws,
-    _mass,
-    _potential,
-    at_address,
-    form_of,
+    bring_of,
+    derivative_of,
+    force_of,
+    gaps_of,
+    held_of,
+    laws_of,
+    mass_of,
+    potential_of,
 )
-from klapper.schemes.kernels.phase_rows import take_bias, take_mass, take_mobility, take_rows
+from klapper.schemes.kernels.phase_rows import (
+    take_bias,
+    take_mass,
+    take_mobility,
+    take_rows,
+)
 
 DONE, LEFT, NO_ROOM, NO_PARTS = 0, 1, 2, 3
-"""All steps done; the general code has to do the next one; no room for its samples; the parts for phases with forces
-are not compiled yet."""
+"""All steps done; the general code has to do the next one; no room for its samples; a part of the loop that it needs is
+not compiled yet."""
 
 DECIDED, IMPACTS, STALLED, EVENTS, CONTACTS, MEMORY_HEAD = range(6)
 SIZE_AT, SINCE_AT, CLOCK_HEAD = range(3)
 """What the memory of a run begins with, among integers and among numbers."""
 
-(UNTIL, TOLERANCE, SLIP_SPEED, SHORTEST, SAMPLE, LARGEST, BEGIN, OPTIONS) = range(8)
-(COUNT, STEPS, ROWS_DONE, BY_LAW, LOOKING, INSIDE, ALLOWED, PIECES, STEP_NUMBER, COUNTERS) = range(10)
+(UNTIL, TOLERANCE, SLIP_SPEED, SHORTEST, SAMPLE, LARGEST, BEGIN, APART, OPTIONS) = range(9)
+(COUNT, STEPS, ROWS_DONE, BY_LAW, LOOKING, INSIDE, ALLOWED, PIECES, STEP_NUMBER, MISSING, COUNTERS) = range(
+    11
+)
 """``counters``: steps wanted; steps and rows done; whether impacts belong to a law; whether to look into phases, and to
-give samples inside, how many at most; steps of the integrator in a phase; number of the step at hand."""
+give samples inside (1), or samples so far apart as ``options`` say (2), how many at most; steps of the integrator in a
+phase; number of the step at hand; the part that is not compiled yet."""
+
+SPACED = 2
+"""Of ``INSIDE``: samples inside are as far apart as in a run that has as many as it may have."""
+
+(PACK_PART, DIRECTIONS_PART, SOLVE_FEW_PART, TOUCHED_PART, JUMP_PART, DECIDE_PART, REST_PART) = range(7)
+(RUN_PHASE_PART, LOOK_PART, PARTS, HELD_PARTS) = range(7, 11)
+"""Parts of the loop, by their places in ``parts``; those of phases with forces stand in ``held_at``."""
 
 
 class Loop(NamedTuple):
@@ -154,61 +170,64 @@ RUN_PHASE = types.UniTuple(int64, 2)(
     *(_WHOLE, _NUMBER, _WHOLE, _WHOLE, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _TABLE, _NUMBER, _FLAG)
 )
 LOOK = int64(LOOP, _WHOLE, _TABLE, float64)
+PART_SIGNATURES = (PACK, DIRECTIONS_OF, SOLVE_FEW, TOUCHED, JUMP, DECIDE, REST, RUN_PHASE, LOOK)
 pack_at, directions_at, solve_few_at, touched_at, jump_at, decide_at, rest_at, run_phase_at, look_at = (
-    at_address(signature)
-    for signature in (PACK, DIRECTIONS_OF, SOLVE_FEW, TOUCHED, JUMP, DECIDE, REST, RUN_PHASE, LOOK)
+    called_at(signature, place) for place, signature in enumerate(PART_SIGNATURES)
 )
-"""Parts of the loop by their addresses in ``parts``, in this order: code that is called directly is made again for each
-of its callers, and theirs."""
+"""Parts of the loop by their addresses in ``parts``: code that is called directly is made again for each of its
+callers, and theirs."""
 
 
 @bare
-def put(values: np.ndarray, out: np.ndarray) -> None:
-    for i in range(values.size):
-        out[i] = values[i]
+def lacks(g: Loop, which: int) -> bool:
+    """Whether a part of the loop is not compiled yet: then the call ends and asks for it."""
+    if g.parts[which] == 0:
+        g.counters[MISSING] = which
+        return True
+    return False
 
 
 @bare
 def gaps_at(g: Loop, t: float, q: np.ndarray, out: np.ndarray) -> None:
     """Of all contacts."""
     if g.every.size:
-        _bring(g.free_at[0])(g.indices, g.data, t)
-        _gaps(g.free_at[4])(g.indices, g.data, t, q, g.every, out)
+        bring_of(g.free_at)(g.indices, g.data, t)
+        gaps_of(g.free_at)(g.indices, g.data, t, q, g.every, out)
 
 
 @bare
 def force_at(g: Loop, t: float, q: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
-    _bring(g.free_at[0])(g.indices, g.data, t)
-    _force(g.free_at[2])(g.indices, g.data, t, q, v, out)
+    bring_of(g.free_at)(g.indices, g.data, t)
+    force_of(g.free_at)(g.indices, g.data, t, q, v, out)
 
 
 @bare
 def laws_at(g: Loop, which: np.ndarray, speed: np.ndarray, out: np.ndarray) -> None:
-    _laws(g.free_at[6])(g.indices, g.data, which, speed, out)
+    laws_of(g.free_at)(g.indices, g.data, which, speed, out)
 
 
 @bare
 def energies_at(g: Loop, q: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
     """Kinetic and potential energy [J]; the entries of the mass stand behind them."""
     entries, kinetic = out[2:], 0.0
-    _mass(g.free_at[1])(g.indices, g.data, q, entries)
+    mass_of(g.free_at)(g.indices, g.data, q, entries)
     for e in range(entries.size):
         kinetic += 0.5 * v[g.places[0, e]] * entries[e] * v[g.places[1, e]]
     out[0], out[1] = kinetic, 0.0
     if g.base[BASE_POTENTIAL]:
-        out[1] = _potential(g.free_at[11])(g.indices, g.data, q)
+        out[1] = potential_of(g.free_at)(g.indices, g.data, q)
 
 
 @inner
 def slope_at(g: Loop, at: np.ndarray, t: float, y: np.ndarray, out: np.ndarray) -> int:
     """ẏ in the phase at hand, and whether it is fine; forces (r,) stand among its entries."""
-    return _derivative(at[14])(form_of(g.indices, g.data, at), g.ints, g.floats, t, y, out)  # type: ignore[no-any-return]
+    return derivative_of(at)((g.indices, g.data, at), g.ints, g.floats, t, y, out)  # type: ignore[no-any-return]
 
 
 @inner
 def without_drift(g: Loop, at: np.ndarray, t: float, q: np.ndarray, v: np.ndarray, size: np.ndarray) -> bool:
     """Remove drift in place in the phase at hand."""
-    return _held(at[19])(form_of(g.indices, g.data, at), g.ints, g.floats, t, q, v, size)  # type: ignore[no-any-return]
+    return held_of(at)((g.indices, g.data, at), g.ints, g.floats, t, q, v, size)  # type: ignore[no-any-return]
 
 
 @part
@@ -216,12 +235,34 @@ def take_directions(
     g: Loop, ints: np.ndarray, floats: np.ndarray, t: float, q: np.ndarray, v: np.ndarray, bias: bool
 ) -> bool:
     """M, D, its rates and, if asked for, its bias; M⁻¹ D and Dᵀ M⁻¹ D of a packed phase."""
-    form = form_of(g.indices, g.data, g.free_at)
-    _bring(g.free_at[0])(g.indices, g.data, t)
+    form = (g.indices, g.data, g.free_at)
+    bring_of(g.free_at)(g.indices, g.data, t)
     if not take_mass(form, ints, floats, q):
         return False
     if bias:
         take_bias(form, ints, floats, t, q, v)
     take_rows(form, ints, floats, t, q)
     take_mobility(ints, floats)
+    return True
+
+
+@bare
+def solved_few(
+    g: Loop,
+    matrix: np.ndarray,
+    velocity: np.ndarray,
+    m: int,
+    d: int,
+    friction: np.ndarray,
+    limit: np.ndarray,
+    x: np.ndarray,
+) -> bool:
+    """As ``solve_few``, which a single normal force does not need."""
+    if m != 1 or x.size != 1:
+        return not lacks(g, SOLVE_FEW_PART) and solve_few_at(g.parts)(
+            matrix, velocity, m, d, friction, limit, x
+        )
+    if not matrix[0, 0] > 0.0 or velocity[0] == 0.0:
+        return False
+    x[0] = -velocity[0] / matrix[0, 0] if velocity[0] < 0.0 else 0.0
     return True

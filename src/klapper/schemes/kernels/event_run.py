@@ -15,29 +15,37 @@ from klapper.schemes.kernels.event_impact import impact
 from klapper.schemes.kernels.event_looks import look, take_senses
 from klapper.schemes.kernels.event_room import (
     ALLOWED,
+    APART,
     BEGIN,
     BY_LAW,
     CLOCK_HEAD,
     CONTACTS,
     COUNT,
+    DECIDE_PART,
     DECIDED,
     DONE,
     EVENTS,
+    HELD_PARTS,
     IMPACTS,
     INSIDE,
+    JUMP_PART,
     LARGEST,
     LEFT,
+    LOOK_PART,
     LOOKING,
     MEMORY_HEAD,
+    MISSING,
     NO_PARTS,
     NO_ROOM,
     PIECES,
+    REST_PART,
     ROWS_DONE,
     SAMPLE,
     SHORTEST,
     SINCE_AT,
     SIZE_AT,
     SLIP_SPEED,
+    SPACED,
     STALLED,
     STEP_NUMBER,
     STEPS,
@@ -49,10 +57,10 @@ from klapper.schemes.kernels.event_room import (
     energies_at,
     gaps_at,
     jump_at,
+    lacks,
     look_at,
     loop_by_reference,
     pack_at,
-    put,
     rest_at,
     run_phase_at,
     slope_at,
@@ -96,6 +104,7 @@ from klapper.schemes.kernels.phase_rows import (
     P,
     S,
     numbers,
+    put,
     solved,
     table,
 )
@@ -140,7 +149,7 @@ def run_events(given: Loop) -> int:
             put(last.reshape(last.size), g.last.reshape(last.size))
             counters[ROWS_DONE] = rows
             counters[STEP_NUMBER] -= 1
-            return outcome
+            return NO_PARTS if outcome == LEFT and counters[MISSING] >= 0 else outcome
         counters[STEPS] += 1
     return DONE
 
@@ -170,29 +179,35 @@ def _step(g: Loop, limit: float) -> int:
             memory[STALLED], clock[SINCE_AT] = 0, t
         elif memory[STALLED] > _STALLED + 4 * memory[CONTACTS]:
             return LEFT
-        if not touched_at(g.parts[3])(g, k, t, q, v):
+        if not touched_at(g.parts)(g, k, t, q, v):
             return LEFT
         still = _STILL * g.options[SLIP_SPEED]
         if collides(g.touch_ints, g.velocities, g.quiet, still):
-            return jump_at(g.parts[4])(g, k, t, q, v)  # type: ignore[no-any-return]
+            if lacks(g, JUMP_PART):
+                return LEFT
+            return jump_at(g.parts)(g, k, t, q, v)  # type: ignore[no-any-return]
         kinetic, touches = memory[EVENTS] > 0, False
         for i in range(memory[EVENTS]):
             kinetic = kinetic and (events[i, 0] == SLIP_BEGINS or events[i, 0] == RELEASE)
             touches = touches or events[i, 0] == TOUCH
         if memory[STALLED] > _LOOK_AHEAD or (memory[STALLED] and touches):
             return LEFT
+        if lacks(g, DECIDE_PART) or (kinetic and lacks(g, REST_PART)):
+            return LEFT
         if kinetic:
             _pack(g, memory[CONTACTS], contact, pressed, grip, sense)
-            if math.isnan(rest_at(g.parts[6])(g, t, q, v, False)):
+            if math.isnan(rest_at(g.parts)(g, t, q, v, False)):
                 return LEFT
-        memory[CONTACTS] = decide_at(g.parts[5])(
+        memory[CONTACTS] = decide_at(g.parts)(
             g, t, q, v, events[: memory[EVENTS]], memory[CONTACTS], contact, pressed, grip, sense, reference
         )
         if memory[CONTACTS] < 0:
             return LEFT
     functions = _pack(g, memory[CONTACTS], contact, pressed, grip, sense)
     if not memory[DECIDED] and g.ints[SIZE]:
-        walls = rest_at(g.parts[6])(g, t, q, v, True)
+        if lacks(g, REST_PART):
+            return LEFT
+        walls = rest_at(g.parts)(g, t, q, v, True)
         if math.isnan(walls):
             return LEFT
         g.books[5] = walls
@@ -204,7 +219,7 @@ def _pack(
     g: Loop, count: int, contact: np.ndarray, pressed: np.ndarray, grip: np.ndarray, sense: np.ndarray
 ) -> int:
     """The phase of some contacts; how many event functions it has."""
-    return pack_at(g.parts[0])(
+    return pack_at(g.parts)(
         g.base, g.places, g.inverse, g.laws, g.friction, contact[:count], pressed, grip, sense,
         g.options[SLIP_SPEED], g.ints, g.floats, g.meanings,
     )  # type: ignore[no-any-return]  # fmt: skip
@@ -217,11 +232,11 @@ def touched(g: Loop, k: int, t: float, q: np.ndarray, v: np.ndarray) -> bool:
         at = g.touching[i]
         g.presses[i] = 1 if g.laws[at, 0] > 0.0 else 0
         g.grips[i] = STICKING if g.base[BASE_D] and g.rough[at] else SMOOTH
-    pack_at(g.parts[0])(
+    pack_at(g.parts)(
         g.base, g.places, g.inverse, g.laws, g.friction, g.touching[:k], g.presses, g.grips, g.no_sense,
         g.options[SLIP_SPEED], g.touch_ints, g.touch_floats, g.meanings,
     )  # fmt: skip
-    if not directions_at(g.parts[1])(g, g.touch_ints, g.touch_floats, t, q, v, True):
+    if not directions_at(g.parts)(g, g.touch_ints, g.touch_floats, t, q, v, True):
         return False
     take_velocities(g.touch_ints, g.touch_floats, v, _STILL * g.options[SLIP_SPEED], g.velocities, g.quiet)
     return True
@@ -263,11 +278,12 @@ def _phase(
     reference: np.ndarray,
 ) -> int:
     """The motion of the phase at hand up to the first event, and the modes at its end."""
-    d, memory, clock, ints = g.base[BASE_D], g.memory, g.clock, g.ints
+    d, memory, clock, ints, counters = g.base[BASE_D], g.memory, g.clock, g.ints, g.counters
     t, moving, steps = g.state[0], g.state.size - 1, g.counters[PIECES]
     held = ints[SIZE] > 0
     if held and g.held_at[g.held_at.size - 1] == 0:
-        return NO_PARTS
+        counters[MISSING] = HELD_PARTS
+        return LEFT
     addresses = g.held_at if held else g.free_at
     total = moving + ints[SIZE] + 3
     span = 2 + 9 * total + ints[S] * d
@@ -281,7 +297,7 @@ def _phase(
     first = ints[GRIP]
     for i in range(ints[S]):
         g.grips[i] = ints[first + i]
-    outcome, done = run_phase_at(g.parts[7])(
+    outcome, done = run_phase_at(g.parts)(
         g.indices, g.data, addresses, ints, g.floats, g.tableau, g.series, y,
         g.output[: steps * span].reshape(steps, span), given, which,
     )  # fmt: skip
@@ -332,7 +348,9 @@ def _close(
         g.states[ints[ints[WHICH] + ints[ints[PATCH] + i]]] = STICK_STATE if sticks else SLIP_STATE
     _forget(g)
     if g.counters[LOOKING] and time > g.state[0]:
-        outcome = look_at(g.parts[8])(g, addresses, pieces, time)
+        if lacks(g, LOOK_PART):
+            return LEFT
+        outcome = look_at(g.parts)(g, addresses, pieces, time)
         if outcome != DONE:
             return outcome
     g.state[0] = time
@@ -352,9 +370,11 @@ def look_inside(g: Loop, addresses: np.ndarray, pieces: np.ndarray, time: float)
     times = look(g, addresses, pieces, time)
     if times.size and math.isnan(times[0]):
         return LEFT
+    if counters[INSIDE] == SPACED:
+        times = _spaced(g.state[0], time, g.options[APART])
     if not counters[INSIDE] or times.size == 0:
         return DONE
-    if counters[ROWS_DONE] + times.size >= counters[ALLOWED]:
+    if counters[INSIDE] != SPACED and counters[ROWS_DONE] + times.size >= counters[ALLOWED]:
         return LEFT
     if counters[ROWS_DONE] + times.size + 1 > g.samples.shape[0]:
         return LEFT if counters[ROWS_DONE] == 0 else NO_ROOM
@@ -372,6 +392,16 @@ def look_inside(g: Loop, addresses: np.ndarray, pieces: np.ndarray, time: float)
         _take_impulses(ints, g.floats, here[moving:], g.impulse, g.joints)
         _write(g, times[i], q, v, g.impulse, g.joints, g.books)
     return DONE
+
+
+@inner
+def _spaced(start: float, end: float, apart: float) -> np.ndarray:
+    """Times inside a step, so far apart, and half of that before its end."""
+    count = max(math.ceil((end - start) / apart - 1.5), 0)
+    times = np.empty(count)
+    for i in range(count):
+        times[i] = start + (i + 1) * apart
+    return times
 
 
 @bare
@@ -476,7 +506,7 @@ def _turned(ints: np.ndarray, floats: np.ndarray, events: np.ndarray, slip_speed
 def rest(g: Loop, t: float, q: np.ndarray, v: np.ndarray, brings: bool) -> float:
     """Velocities of the phase at hand that only round-off keeps from rest, in place if ``brings``; the work of moving
     walls on them [J], nan if the held rows depend on each other."""
-    if not directions_at(g.parts[1])(g, g.ints, g.floats, t, q, v, False):
+    if not directions_at(g.parts)(g, g.ints, g.floats, t, q, v, False):
         return math.nan
     if brings:
         return _brought_to_rest(g.ints, g.floats, v, g.at_rest)  # type: ignore[no-any-return]

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from klapper.machine_code import njit
-from klapper.schemes.kernels.phase_parts import form_of
-from klapper.schemes.kernels.phase_rows import (
-    BRING,
-    C_CURVATURE,
-    C_DIRECTIONS,
-    CURVATURE,
-    DIRECTIONS,
-    FORCE,
-    GAPS,
-    MASS,
-    POWERS,
-    RESIDUALS,
+from klapper.schemes.form_kernels.compiling import outer
+from klapper.schemes.kernels.phase_parts import (
+    bring_of,
+    c_curvature_of,
+    c_directions_of,
+    curvature_of,
+    directions_of,
+    force_of,
+    gaps_of,
+    mass_of,
+    powers_of,
+    residuals_of,
 )
 
 
-@njit(cache=True, error_model="numpy")
+@outer
 def ask_force(
     index: np.ndarray,
     data: np.ndarray,
@@ -30,12 +29,11 @@ def ask_force(
     v: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    form = form_of(index, data, at)
-    form[BRING](index, data, t)
-    form[FORCE](index, data, t, q, v, out)
+    bring_of(at)(index, data, t)
+    force_of(at)(index, data, t, q, v, out)
 
 
-@njit(cache=True, error_model="numpy")
+@outer
 def ask_powers(
     index: np.ndarray,
     data: np.ndarray,
@@ -45,23 +43,22 @@ def ask_powers(
     v: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    form = form_of(index, data, at)
-    form[BRING](index, data, t)
-    form[POWERS](index, data, t, q, v, out)
+    bring_of(at)(index, data, t)
+    powers_of(at)(index, data, t, q, v, out)
 
 
-@njit(cache=True, error_model="numpy")
+@outer
 def ask_mass(
     index: np.ndarray, data: np.ndarray, at: np.ndarray, q: np.ndarray, places: np.ndarray, mass: np.ndarray
 ) -> None:
     entries = np.empty(places.shape[1])
-    form_of(index, data, at)[MASS](index, data, q, entries)
+    mass_of(at)(index, data, q, entries)
     mass[:, :] = 0.0
     for e in range(entries.size):
         mass[places[0, e], places[1, e]] += entries[e]
 
 
-@njit(cache=True, error_model="numpy")
+@outer
 def ask_gaps(
     index: np.ndarray,
     data: np.ndarray,
@@ -71,12 +68,11 @@ def ask_gaps(
     which: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    form = form_of(index, data, at)
-    form[BRING](index, data, t)
-    form[GAPS](index, data, t, q, which, out)
+    bring_of(at)(index, data, t)
+    gaps_of(at)(index, data, t, q, which, out)
 
 
-@njit(cache=True, error_model="numpy")
+@outer
 def ask_directions(
     index: np.ndarray,
     data: np.ndarray,
@@ -89,18 +85,17 @@ def ask_directions(
     rates: np.ndarray,
 ) -> None:
     """``directions`` (k, 1 + d, n) and ``rates`` (k, 1 + d)."""
-    form = form_of(index, data, at)
     k, d = directions.shape[0], directions.shape[1]
     columns, rows = np.zeros((k, width), dtype=np.int64), np.zeros((k, d, width))
-    form[BRING](index, data, t)
-    form[DIRECTIONS](index, data, t, q, which, columns, rows, rates)
+    bring_of(at)(index, data, t)
+    directions_of(at)(index, data, t, q, which, columns, rows, rates)
     for i in range(k):
         for c in range(d):
             for w in range(width):
                 directions[i, c, columns[i, w]] += rows[i, c, w]
 
 
-@njit(cache=True, error_model="numpy")
+@outer
 def ask_curvature(
     index: np.ndarray,
     data: np.ndarray,
@@ -111,21 +106,19 @@ def ask_curvature(
     which: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    form = form_of(index, data, at)
-    form[BRING](index, data, t)
-    form[CURVATURE](index, data, t, q, v, which, out)
+    bring_of(at)(index, data, t)
+    curvature_of(at)(index, data, t, q, v, which, out)
 
 
-@njit(cache=True, error_model="numpy")
+@outer
 def ask_residuals(
     index: np.ndarray, data: np.ndarray, at: np.ndarray, t: float, q: np.ndarray, out: np.ndarray
 ) -> None:
-    form = form_of(index, data, at)
-    form[BRING](index, data, t)
-    form[RESIDUALS](index, data, t, q, out)
+    bring_of(at)(index, data, t)
+    residuals_of(at)(index, data, t, q, out)
 
 
-@njit(cache=True, error_model="numpy")
+@outer
 def ask_constraint_directions(
     index: np.ndarray,
     data: np.ndarray,
@@ -137,17 +130,16 @@ def ask_constraint_directions(
     rates: np.ndarray,
 ) -> None:
     """``directions`` (p, n) and ``rates`` (p,)."""
-    form = form_of(index, data, at)
     p = directions.shape[0]
     columns, rows = np.zeros((p, width), dtype=np.int64), np.zeros((p, width))
-    form[BRING](index, data, t)
-    form[C_DIRECTIONS](index, data, t, q, columns, rows, rates)
+    bring_of(at)(index, data, t)
+    c_directions_of(at)(index, data, t, q, columns, rows, rates)
     for i in range(p):
         for w in range(width):
             directions[i, columns[i, w]] += rows[i, w]
 
 
-@njit(cache=True, error_model="numpy")
+@outer
 def ask_constraint_curvature(
     index: np.ndarray,
     data: np.ndarray,
@@ -157,6 +149,5 @@ def ask_constraint_curvature(
     v: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    form = form_of(index, data, at)
-    form[BRING](index, data, t)
-    form[C_CURVATURE](index, data, t, q, v, out)
+    bring_of(at)(index, data, t)
+    c_curvature_of(at)(index, data, t, q, v, out)

@@ -9,19 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from klapper.machine_code import njit
-from klapper.schemes.kernels.phase_rows import (
-    ADVANCE,
-    AHEAD,
-    BRING,
-    COUNT,
+from klapper.schemes.form_kernels.compiling import apart
+from klapper.schemes.kernels.phase_parts import (
+    AT,
     DATA,
+    INDEX,
+    advance_of,
+    bring_of,
+    force_of,
+    gaps_of,
+)
+from klapper.schemes.kernels.phase_rows import (
+    AHEAD,
+    COUNT,
     DEPTH,
     FINE,
-    FORCE,
-    GAPS,
     HAS_ADVANCE,
-    INDEX,
     NOT_FINITE,
     NQ,
     NV,
@@ -32,6 +35,7 @@ from klapper.schemes.kernels.phase_rows import (
     divide_by_mass,
     line,
     numbers,
+    put,
     table,
     take_depths,
     take_mass,
@@ -41,7 +45,7 @@ from klapper.schemes.kernels.phase_rows import (
 from klapper.schemes.kernels.phase_steps import between
 
 
-@njit(cache=True, error_model="numpy")
+@apart
 def derivative(
     form: Any, ints: np.ndarray, floats: np.ndarray, t: float, y: np.ndarray, out: np.ndarray
 ) -> int:
@@ -49,8 +53,8 @@ def derivative(
     motion, vectors = nq + n, table(floats, ints, VECTORS)
     q, v, push = y[:nq], y[nq:motion], vectors[PUSH, :n]
     ints[COUNT] += 1
-    form[BRING](form[INDEX], form[DATA], t)
-    form[FORCE](form[INDEX], form[DATA], t, q, v, push)
+    bring_of(form[AT])(form[INDEX], form[DATA], t)
+    force_of(form[AT])(form[INDEX], form[DATA], t, q, v, push)
     if not take_mass(form, ints, floats, q):
         return NOT_FINITE
     divide_by_mass(ints, floats, push, out[nq:motion])
@@ -60,7 +64,7 @@ def derivative(
     return FINE
 
 
-@njit(cache=True, error_model="numpy")
+@apart
 def functions_at(
     form: Any,
     ints: np.ndarray,
@@ -72,14 +76,14 @@ def functions_at(
 ) -> bool:
     watched, depth = numbers(ints, WATCHED), line(floats, ints, DEPTH)
     between(t, piece, y)
-    form[BRING](form[INDEX], form[DATA], t)
-    form[GAPS](form[INDEX], form[DATA], t, y[: ints[NQ]], watched, out[: watched.size])
+    bring_of(form[AT])(form[INDEX], form[DATA], t)
+    gaps_of(form[AT])(form[INDEX], form[DATA], t, y[: ints[NQ]], watched, out[: watched.size])
     for i in range(watched.size):
         out[i] += depth[i]
     return y.size > 0  # a value, not a constant, which would be of another type
 
 
-@njit(cache=True, error_model="numpy")
+@apart
 def take_noise(
     form: Any,
     ints: np.ndarray,
@@ -93,7 +97,7 @@ def take_noise(
     return y.size > 0
 
 
-@njit(cache=True, error_model="numpy")
+@apart
 def without_drift(
     form: Any,
     ints: np.ndarray,
@@ -105,19 +109,20 @@ def without_drift(
 ) -> bool:
     if ints[HAS_ADVANCE]:
         vectors, n, nq = table(floats, ints, VECTORS), ints[NV], ints[NQ]
-        vectors[WALL, :n] = 0.0
-        vectors[AHEAD, :nq] = q
-        form[ADVANCE](form[INDEX], form[DATA], vectors[AHEAD, :nq], vectors[WALL, :n], q)
+        for i in range(n):
+            vectors[WALL, i] = 0.0
+        put(q, vectors[AHEAD])
+        advance_of(form[AT])(form[INDEX], form[DATA], vectors[AHEAD, :nq], vectors[WALL, :n], q)
     return q.size > 0
 
 
-@njit(cache=True, error_model="numpy")
+@apart
 def turning_rate(
     ints: np.ndarray, floats: np.ndarray, y: np.ndarray, slope: np.ndarray, ahead: float
 ) -> float:
     return 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@apart
 def renew(form: Any, ints: np.ndarray, floats: np.ndarray, t: float, y: np.ndarray) -> bool:
     return y.size == 0

@@ -11,14 +11,11 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-import numpy as np
 from numba import boolean, float64, int64, types
-from numba.core import cgutils
 from numba.core.errors import NumbaExperimentalFeatureWarning
-from numba.extending import intrinsic
 
-from klapper.machine_code import njit
 from klapper.mechanics.kernels.signatures import FUNCTION_TYPES, Pointer
+from klapper.schemes.kernels.addresses import called_at
 
 FORM_FUNCTIONS = (
     *("bring", "mass", "force", "advance", "gaps", "directions", "laws", "curvature", "residuals"),
@@ -26,85 +23,34 @@ FORM_FUNCTIONS = (
 )
 """Functions of a form in their order in the tuple that kernels take."""
 
+INDEX, DATA, AT = range(3)
+"""A form as kernels hand it on: its arrays, and the addresses of its functions with those of the parts behind them."""
+
 _INTS, _FLOATS, _TABLE, _FLAGS = int64[::1], float64[::1], float64[:, ::1], boolean[::1]
-_FORM = types.Tuple((_INTS, _FLOATS, *(types.FunctionType(FUNCTION_TYPES[name]) for name in FORM_FUNCTIONS)))
+_FORM = types.Tuple((_INTS, _FLOATS, _INTS))
 _PHASE = (_FORM, _INTS, _FLOATS)
-_DERIVATIVE = int64(*_PHASE, float64, _FLOATS, _FLOATS)
-_FUNCTIONS = boolean(*_PHASE, _FLOATS, float64, _FLOATS, _FLOATS)
-_STEP = int64(*_PHASE, types.FunctionType(_DERIVATIVE), _FLOATS, _FLOATS, _FLOATS, _FLOATS, _TABLE, _FLOATS)
-_EVENT = int64(*_PHASE, types.FunctionType(_FUNCTIONS), _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLAGS, _FLOATS)
-_NOISE = boolean(*_PHASE, _FLOATS, float64, _FLOATS, _FLOATS)
-_HELD = boolean(*_PHASE, float64, _FLOATS, _FLOATS, _FLOATS)
-_TURNING = float64(_INTS, _FLOATS, _FLOATS, _FLOATS, float64)
-_RENEW = boolean(*_PHASE, float64, _FLOATS)
+DERIVATIVE = int64(*_PHASE, float64, _FLOATS, _FLOATS)
+FUNCTIONS = boolean(*_PHASE, _FLOATS, float64, _FLOATS, _FLOATS)
+STEP = int64(*_PHASE, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _TABLE, _FLOATS)
+EVENT = int64(*_PHASE, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLAGS, _FLOATS)
+NOISE = boolean(*_PHASE, _FLOATS, float64, _FLOATS, _FLOATS)
+HELD = boolean(*_PHASE, float64, _FLOATS, _FLOATS, _FLOATS)
+TURNING = float64(_INTS, _FLOATS, _FLOATS, _FLOATS, float64)
+RENEW = boolean(*_PHASE, float64, _FLOATS)
 
-
-def at_address(signature: Any) -> Callable[[int], Any]:
-    """The function of a signature at an address, for compiled code."""
-    kind = types.FunctionType(signature)
-
-    @intrinsic
-    def given_address(typing: Any, address: Any) -> Any:
-        def build(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-            function = cgutils.create_struct_proxy(kind)(context, builder)
-            empty = context.get_value_type(types.voidptr)
-            function.c_addr = builder.inttoptr(arguments[0], empty)
-            function.py_addr, function.jit_addr = empty(None), empty(None)
-            return function._getvalue()
-
-        return kind(types.int64), build
-
-    made: Any = given_address
-    return made  # type: ignore[no-any-return]
-
-
-(_bring, _mass, _force, _advance, _gaps, _directions, _laws, _curvature, _residuals) = (
-    at_address(FUNCTION_TYPES[name]) for name in FORM_FUNCTIONS[:9]
+(bring_of, mass_of, force_of, advance_of, gaps_of, directions_of, laws_of, curvature_of, residuals_of) = (
+    called_at(FUNCTION_TYPES[name], place) for place, name in enumerate(FORM_FUNCTIONS[:9])
 )
-(_c_directions, _c_curvature, _potential, _powers, _damping) = (
-    at_address(FUNCTION_TYPES[name]) for name in FORM_FUNCTIONS[9:]
+(c_directions_of, c_curvature_of, potential_of, powers_of, damping_of) = (
+    called_at(FUNCTION_TYPES[name], 9 + place) for place, name in enumerate(FORM_FUNCTIONS[9:])
 )
-_derivative, _functions, _step, _event = (at_address(s) for s in (_DERIVATIVE, _FUNCTIONS, _STEP, _EVENT))
-_noise, _held, _turning, _renew = (at_address(s) for s in (_NOISE, _HELD, _TURNING, _RENEW))
+"""Functions of a form by the addresses ``form[AT]``."""
 
-
-@njit(cache=True, error_model="numpy")
-def form_of(index: np.ndarray, data: np.ndarray, at: np.ndarray) -> Any:
-    """The form as kernels take it, from the addresses of its functions."""
-    return (
-        index,
-        data,
-        _bring(at[0]),
-        _mass(at[1]),
-        _force(at[2]),
-        _advance(at[3]),
-        _gaps(at[4]),
-        _directions(at[5]),
-        _laws(at[6]),
-        _curvature(at[7]),
-        _residuals(at[8]),
-        _c_directions(at[9]),
-        _c_curvature(at[10]),
-        _potential(at[11]),
-        _powers(at[12]),
-        _damping(at[13]),
-    )
-
-
-@njit(cache=True, error_model="numpy")
-def parts_of(at: np.ndarray) -> Any:
-    """``derivative``, ``functions_at``, ``step``, ``first_event``, ``take_noise``, ``without_drift``,
-    ``turning_rate`` and ``renew``, from the addresses behind those of the form."""
-    return (
-        _derivative(at[14]),
-        _functions(at[15]),
-        _step(at[16]),
-        _event(at[17]),
-        _noise(at[18]),
-        _held(at[19]),
-        _turning(at[20]),
-        _renew(at[21]),
-    )
+(derivative_of, functions_of, step_of, event_of, noise_of, held_of, turning_of, renew_of) = (
+    called_at(signature, len(FORM_FUNCTIONS) + place)
+    for place, signature in enumerate((DERIVATIVE, FUNCTIONS, STEP, EVENT, NOISE, HELD, TURNING, RENEW))
+)
+"""Parts of a phase by the same addresses."""
 
 
 @cache
@@ -150,12 +96,12 @@ def _parts(free: bool) -> tuple[Pointer, ...]:
     from klapper.schemes.kernels import phase_free, phase_rows, phase_search, phase_steps
 
     return (
-        Pointer((phase_free if free else phase_rows).derivative, _DERIVATIVE),
-        Pointer((phase_free if free else phase_search).functions_at, _FUNCTIONS),
-        Pointer(phase_steps.step, _STEP),
-        Pointer(phase_search.first_event, _EVENT),
-        Pointer((phase_free if free else phase_search).take_noise, _NOISE),
-        Pointer((phase_free if free else phase_steps).without_drift, _HELD),
-        Pointer((phase_free if free else phase_steps).turning_rate, _TURNING),
-        Pointer((phase_free if free else phase_steps).renew, _RENEW),
+        Pointer((phase_free if free else phase_rows).derivative, DERIVATIVE),
+        Pointer((phase_free if free else phase_search).functions_at, FUNCTIONS),
+        Pointer(phase_steps.step, STEP),
+        Pointer(phase_search.first_event, EVENT),
+        Pointer((phase_free if free else phase_search).take_noise, NOISE),
+        Pointer((phase_free if free else phase_steps).without_drift, HELD),
+        Pointer((phase_free if free else phase_steps).turning_rate, TURNING),
+        Pointer((phase_free if free else phase_steps).renew, RENEW),
     )

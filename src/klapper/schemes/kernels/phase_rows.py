@@ -13,11 +13,29 @@ from typing import Any
 
 import numpy as np
 
-from klapper.machine_code import njit
-
-(INDEX, DATA, BRING, MASS, FORCE, ADVANCE, GAPS, DIRECTIONS, LAWS, CURVATURE) = range(10)
-(RESIDUALS, C_DIRECTIONS, C_CURVATURE, POTENTIAL, POWERS, DAMPING) = range(10, 16)
-"""The form: arrays and functions, with functions that do nothing in place of those it has not."""
+from klapper.schemes.form_kernels.compiling import apart, bare, inner
+from klapper.schemes.kernels.packed_views import (
+    packed_integers,
+    packed_numbers,
+)
+from klapper.schemes.kernels.phase_parts import (
+    AT,
+    DATA,
+    INDEX,
+    advance_of,
+    bring_of,
+    c_curvature_of,
+    c_directions_of,
+    curvature_of,
+    damping_of,
+    directions_of,
+    force_of,
+    gaps_of,
+    laws_of,
+    mass_of,
+    potential_of,
+    powers_of,
+)
 
 (NQ, NV, K, M, S, D, P, H, MASS_KIND, CHANGING) = range(10)
 (HAS_CURVATURE, HAS_C_CURVATURE, HAS_POWERS, HAS_POTENTIAL, HAS_DAMPING, HAS_ADVANCE, STEADY, SIZE) = range(
@@ -86,27 +104,18 @@ _EPS = float(np.finfo(float).eps)
 _DIFFERENCE = 6.0e-6  # as in klapper.mechanics.system
 
 
-@njit(cache=True, error_model="numpy")
-def numbers(ints: np.ndarray, array: int) -> np.ndarray:
-    return ints[ints[array] : ints[array] + ints[array + 1] * ints[array + 2]]
+numbers, number_table = packed_integers(1), packed_integers(2)
+line, table = packed_numbers(1), packed_numbers(2)
+"""Packed arrays, e.g. ``numbers(ints, GRIP)`` and ``table(floats, ints, ROWS)``."""
 
 
-@njit(cache=True, error_model="numpy")
-def number_table(ints: np.ndarray, array: int) -> np.ndarray:
-    return numbers(ints, array).reshape(ints[array + 1], ints[array + 2])
+@bare
+def put(values: np.ndarray, out: np.ndarray) -> None:
+    for i in range(values.size):
+        out[i] = values[i]
 
 
-@njit(cache=True, error_model="numpy")
-def line(floats: np.ndarray, ints: np.ndarray, array: int) -> np.ndarray:
-    return floats[ints[array] : ints[array] + ints[array + 1] * ints[array + 2]]
-
-
-@njit(cache=True, error_model="numpy")
-def table(floats: np.ndarray, ints: np.ndarray, array: int) -> np.ndarray:
-    return line(floats, ints, array).reshape(ints[array + 1], ints[array + 2])
-
-
-@njit(cache=True, error_model="numpy")
+@bare
 def take_mass(form: Any, ints: np.ndarray, floats: np.ndarray, q: np.ndarray) -> bool:
     """Cholesky factor of M(q); whether M is positive definite."""
     inverse = table(floats, ints, INVERSE)
@@ -115,7 +124,7 @@ def take_mass(form: Any, ints: np.ndarray, floats: np.ndarray, q: np.ndarray) ->
         return True
     n, factor, places = ints[NV], inverse, number_table(ints, PLACES)
     entries = vectors[ENTRY, : places.shape[1]]
-    form[MASS](form[INDEX], form[DATA], q, entries)
+    mass_of(form[AT])(form[INDEX], form[DATA], q, entries)
     for i in range(n):
         for j in range(n):
             factor[i, j] = 0.0
@@ -135,7 +144,7 @@ def take_mass(form: Any, ints: np.ndarray, floats: np.ndarray, q: np.ndarray) ->
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def divide_by_mass(ints: np.ndarray, floats: np.ndarray, right: np.ndarray, out: np.ndarray) -> None:
     """M⁻¹ right; ``out`` is another array."""
     inverse = table(floats, ints, INVERSE)
@@ -162,7 +171,7 @@ def divide_by_mass(ints: np.ndarray, floats: np.ndarray, right: np.ndarray, out:
             out[i] = total / inverse[i, i]
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def take_rows(form: Any, ints: np.ndarray, floats: np.ndarray, t: float, q: np.ndarray) -> None:
     """D (r, n) and given rates (r,) of all force rows."""
     rows = table(floats, ints, ROWS)
@@ -176,11 +185,13 @@ def take_rows(form: Any, ints: np.ndarray, floats: np.ndarray, t: float, q: np.n
     c_rates = line(floats, ints, C_RATES)
     k, m, s, d, p = ints[K], ints[M], ints[S], ints[D], ints[P]
     rate = vectors[RATE]
-    rows[:, :] = 0.0
+    for i in range(ints[SIZE]):
+        for j in range(ints[NV]):
+            rows[i, j] = 0.0
     if k:
         columns = number_table(ints, COLUMNS)
         entries = line(floats, ints, ENTRIES).reshape(k, 1 + d, ints[COLUMNS + 2])
-        form[DIRECTIONS](form[INDEX], form[DATA], t, q, contacts, columns, entries, rates)
+        directions_of(form[AT])(form[INDEX], form[DATA], t, q, contacts, columns, entries, rates)
         for i in range(m):
             at = normals[i]
             rate[i] = rates[at, 0]
@@ -195,7 +206,7 @@ def take_rows(form: Any, ints: np.ndarray, floats: np.ndarray, t: float, q: np.n
                     rows[row, columns[at, w]] += entries[at, 1 + c, w] * scale
     if p:
         c_columns = number_table(ints, C_COLUMNS)
-        form[C_DIRECTIONS](form[INDEX], form[DATA], t, q, c_columns, c_entries, c_rates)
+        c_directions_of(form[AT])(form[INDEX], form[DATA], t, q, c_columns, c_entries, c_rates)
         for i in range(p):
             row = m + s * d + i
             rate[row] = c_rates[i]
@@ -203,7 +214,7 @@ def take_rows(form: Any, ints: np.ndarray, floats: np.ndarray, t: float, q: np.n
                 rows[row, c_columns[i, w]] += c_entries[i, w]
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def _row_velocities(ints: np.ndarray, floats: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
     vectors = table(floats, ints, VECTORS)
     rows = table(floats, ints, ROWS)
@@ -214,7 +225,7 @@ def _row_velocities(ints: np.ndarray, floats: np.ndarray, v: np.ndarray, out: np
         out[i] = total
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def difference_step(q: np.ndarray, v: np.ndarray) -> float:
     """Spacing [s] of central differences along the motion, as in klapper.mechanics.system."""
     reach, fastest = 1.0, 1.0
@@ -225,7 +236,7 @@ def difference_step(q: np.ndarray, v: np.ndarray) -> float:
     return _DIFFERENCE * min(reach / fastest, 1.0)
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def moved(
     form: Any,
     ints: np.ndarray,
@@ -241,13 +252,13 @@ def moved(
         step = vectors[WALL, : ints[NV]]
         for i in range(ints[NV]):
             step[i] = duration * v[i]
-        form[ADVANCE](form[INDEX], form[DATA], q, step, out)
+        advance_of(form[AT])(form[INDEX], form[DATA], q, step, out)
     else:
         for i in range(ints[NQ]):
             out[i] = q[i] + duration * v[i]
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def take_bias(
     form: Any, ints: np.ndarray, floats: np.ndarray, t: float, q: np.ndarray, v: np.ndarray
 ) -> None:
@@ -268,7 +279,7 @@ def take_bias(
         for side in range(2):
             late = step if side == 0 else -step
             moved(form, ints, floats, q, v, late, place)
-            form[BRING](form[INDEX], form[DATA], t + late)
+            bring_of(form[AT])(form[INDEX], form[DATA], t + late)
             take_rows(form, ints, floats, t + late, place)
             _row_velocities(ints, floats, v, there)
             for i in range(ints[SIZE]):
@@ -276,21 +287,21 @@ def take_bias(
                     bias[i] = there[i] / (2.0 * step)
                 else:
                     bias[i] -= there[i] / (2.0 * step)
-        form[BRING](form[INDEX], form[DATA], t)
+        bring_of(form[AT])(form[INDEX], form[DATA], t)
     if k and ints[HAS_CURVATURE]:
-        form[CURVATURE](form[INDEX], form[DATA], t, q, v, contacts, rates)
+        curvature_of(form[AT])(form[INDEX], form[DATA], t, q, v, contacts, rates)
         for i in range(m):
             bias[i] = rates[normals[i], 0]
         for i in range(s):
             for c in range(d):
                 bias[m + i * d + c] = rates[patches[i], 1 + c] * scales[i, c]
     if p and ints[HAS_C_CURVATURE]:
-        form[C_CURVATURE](form[INDEX], form[DATA], t, q, v, c_rates)
+        c_curvature_of(form[AT])(form[INDEX], form[DATA], t, q, v, c_rates)
         for i in range(p):
             bias[m + s * d + i] = c_rates[i]
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def solved(matrix: np.ndarray, n: int) -> bool:
     """Gauss with full pivoting on rows and columns of (n, n + 1), the solution in its last column.
 
@@ -344,7 +355,7 @@ def solved(matrix: np.ndarray, n: int) -> bool:
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def take_mobility(ints: np.ndarray, floats: np.ndarray) -> None:
     """M⁻¹ D and Dᵀ M⁻¹ D."""
     rows = table(floats, ints, ROWS)
@@ -362,7 +373,7 @@ def take_mobility(ints: np.ndarray, floats: np.ndarray) -> None:
             mobility[j, i] = total
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _take_friction(form: Any, ints: np.ndarray, floats: np.ndarray) -> None:
     """Senses (s, d) and own μ (s,) at the sliding velocities at hand."""
     vectors = table(floats, ints, VECTORS)
@@ -390,7 +401,8 @@ def _take_friction(form: Any, ints: np.ndarray, floats: np.ndarray) -> None:
     if ints[CHANGING]:
         k = ints[K]
         speeds = vectors[SPEEDS, :k]
-        speeds[:] = 0.0
+        for i in range(k):
+            speeds[i] = 0.0
         for i in range(s):
             if grip[i] != STICKING:
                 square = 0.0
@@ -400,14 +412,14 @@ def _take_friction(form: Any, ints: np.ndarray, floats: np.ndarray) -> None:
                         square += (slip[i * d + c] / scale) ** 2
                 speeds[patches[i]] = math.sqrt(square)
         laws = np.empty((k, 5))
-        form[LAWS](form[INDEX], form[DATA], contacts, speeds, laws)
+        laws_of(form[AT])(form[INDEX], form[DATA], contacts, speeds, laws)
         for i in range(s):
             for j in range(m):
                 if patches[i] == normals[j]:
                     own_friction[i, j] = laws[patches[i], 2]
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def instant(
     form: Any,
     ints: np.ndarray,
@@ -431,9 +443,9 @@ def instant(
     limits = line(floats, ints, LIMIT)
     n, m, s, d, h, r = ints[NV], ints[M], ints[S], ints[D], ints[H], ints[SIZE]
     ints[COUNT] += 1
-    form[BRING](form[INDEX], form[DATA], t)
+    bring_of(form[AT])(form[INDEX], form[DATA], t)
     push = vectors[PUSH, :n]
-    form[FORCE](form[INDEX], form[DATA], t, q, v, push)
+    force_of(form[AT])(form[INDEX], form[DATA], t, q, v, push)
     if not take_mass(form, ints, floats, q):
         return NOT_FINITE
     divide_by_mass(ints, floats, push, acceleration)
@@ -452,9 +464,10 @@ def instant(
         slip[i] = total
     _take_friction(form, ints, floats)
     given, senses = vectors[GIVEN], vectors[SENSES]
-    spread[:, :] = 0.0
     for i in range(r):
         given[i] = 0.0
+        for j in range(h):
+            spread[i, j] = 0.0
     for i in range(h):
         spread[held[i], i] = 1.0
     for i in range(s):
@@ -490,7 +503,7 @@ def instant(
     return FINE
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def take_powers(
     form: Any, ints: np.ndarray, floats: np.ndarray, t: float, q: np.ndarray, v: np.ndarray, out: np.ndarray
 ) -> None:
@@ -498,7 +511,7 @@ def take_powers(
     vectors = table(floats, ints, VECTORS)
     n, vectors = ints[NV], vectors
     if ints[HAS_POWERS]:
-        form[POWERS](form[INDEX], form[DATA], t, q, v, out)
+        powers_of(form[AT])(form[INDEX], form[DATA], t, q, v, out)
         return
     total = 0.0
     for i in range(n):
@@ -512,22 +525,21 @@ def take_powers(
         e = places.shape[1]
         entries = vectors[ENTRY, :e]
         for side in range(2):
-            form[MASS](form[INDEX], form[DATA], ahead if side == 0 else behind, entries)
+            mass_of(form[AT])(form[INDEX], form[DATA], ahead if side == 0 else behind, entries)
             sign = 0.25 / step if side == 0 else -0.25 / step
             for i in range(e):
                 total += sign * v[places[0, i]] * entries[i] * v[places[1, i]]
     damping = 0.0
     if ints[HAS_POTENTIAL]:
         if ints[HAS_DAMPING]:
-            damping = form[DAMPING](form[INDEX], form[DATA], t, q, v)
-        rise = form[POTENTIAL](form[INDEX], form[DATA], ahead) - form[POTENTIAL](
-            form[INDEX], form[DATA], behind
-        )
+            damping = damping_of(form[AT])(form[INDEX], form[DATA], t, q, v)
+        potential = potential_of(form[AT])
+        rise = potential(form[INDEX], form[DATA], ahead) - potential(form[INDEX], form[DATA], behind)
         total += rise / (2.0 * step) + damping
     out[0], out[1] = total, damping
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def take_rate(
     form: Any, ints: np.ndarray, floats: np.ndarray, q: np.ndarray, v: np.ndarray, out: np.ndarray
 ) -> None:
@@ -556,7 +568,7 @@ def take_rate(
                 out[i] += sign * weight * place[i] / (60.0 * step)
 
 
-@njit(cache=True, error_model="numpy")
+@apart
 def derivative(
     form: Any, ints: np.ndarray, floats: np.ndarray, t: float, y: np.ndarray, out: np.ndarray
 ) -> int:
@@ -580,7 +592,7 @@ def derivative(
     return FINE
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def take_depths(
     form: Any, ints: np.ndarray, floats: np.ndarray, piece: np.ndarray, tolerance: float, noise: np.ndarray
 ) -> None:
@@ -597,8 +609,8 @@ def take_depths(
     late = 8.0 * abs(np.nextafter(abs(end), np.inf) - abs(end))
     lengths = max(1e-3 * tolerance, 64.0 * _EPS * place, late * fastest)
     if watched.size:
-        form[BRING](form[INDEX], form[DATA], start)
-        form[GAPS](form[INDEX], form[DATA], start, piece[2 : 2 + nq], watched, depth)
+        bring_of(form[AT])(form[INDEX], form[DATA], start)
+        gaps_of(form[AT])(form[INDEX], form[DATA], start, piece[2 : 2 + nq], watched, depth)
     for i in range(watched.size):
         depth[i] = max(-depth[i], 0.0)
         noise[i] = max(10.0 * tolerance, lengths) if follows[i] else lengths

@@ -7,17 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from klapper.machine_code import njit
-from klapper.schemes.kernels.phase_parts import form_of, parts_of
-from klapper.schemes.kernels.phase_rows import (
-    BRING,
+from klapper.schemes.form_kernels.compiling import bare, inner, outer
+from klapper.schemes.kernels.phase_parts import (
+    AT,
     DATA,
+    INDEX,
+    bring_of,
+    derivative_of,
+    event_of,
+    gaps_of,
+    held_of,
+    noise_of,
+    renew_of,
+    step_of,
+    turning_of,
+)
+from klapper.schemes.kernels.phase_rows import (
     DEPTH,
     FINE,
     FOLLOWS,
-    GAPS,
     GRIP,
-    INDEX,
     KNOWN,
     NQ,
     NV,
@@ -29,6 +38,7 @@ from klapper.schemes.kernels.phase_rows import (
     S,
     line,
     numbers,
+    put,
     table,
 )
 from klapper.schemes.kernels.phase_search import (
@@ -54,7 +64,7 @@ _UNCONTROLLED = 1e8
 _ROUND_OFF = 64.0 * EPS
 
 
-@njit(cache=True, error_model="numpy")
+@outer
 def run_phase(
     index: np.ndarray,
     data: np.ndarray,
@@ -75,8 +85,7 @@ def run_phase(
     ``given``   start, end, size of the first step [s], tolerance [m]; start and size become those of a next step
     ``y``       (ny,) becomes the state at the end, without drift; ``which`` (f,) the functions that cross there
     """
-    form = form_of(index, data, addresses)
-    derivative, functions, one_step, event_in, noise_of, held, turning_rate, renew = parts_of(addresses)
+    form = (index, data, addresses)
     sense, grip = table(floats, ints, SENSE), numbers(ints, GRIP)
     follows = numbers(ints, FOLLOWS)
     nq, n, s, d, r = ints[NQ], ints[NV], ints[S], ints[D], ints[SIZE]
@@ -84,8 +93,9 @@ def run_phase(
     motion, total = nq + n, y.size
     ints[KNOWN] = 0
     relative = max(tolerance * math.sqrt(motion / total), 100.0 * EPS)
-    allowed = np.full(total, _UNCONTROLLED)
-    allowed[:motion] = tolerance * math.sqrt(motion / total)
+    allowed = np.empty(total)
+    for i in range(total):
+        allowed[i] = tolerance * math.sqrt(motion / total) if i < motion else _UNCONTROLLED
     slopes, state = np.empty((SLOPES, total)), np.empty(total)
     noise, pushed, begun = np.empty(which.size), np.empty(n), np.empty(n)
     asked, at, span = np.empty(4), np.empty(1), 2 + 9 * total
@@ -95,7 +105,7 @@ def run_phase(
     done, outcome = 0, GOES_ON
     while done < pieces.shape[0] and t < until and outcome == GOES_ON:
         outcome = GENERAL
-        if derivative(form, ints, floats, t, y, slopes[0]) != FINE:
+        if derivative_of(addresses)(form, ints, floats, t, y, slopes[0]) != FINE:
             break
         if r and size > 0.0 and not slides:
             largest = 0.0
@@ -103,25 +113,25 @@ def run_phase(
                 largest = max(largest, abs(slopes[0, motion + i]))
             for i in range(r):
                 allowed[motion + i] = _OF_IMPULSES * largest * size if largest > 0.0 else _UNCONTROLLED
-        if size > 0.0 and size * turning_rate(ints, floats, y, slopes[0], size) > _EXPLICIT_REACH:
+        if size > 0.0 and size * turning_of(addresses)(ints, floats, y, slopes[0], size) > _EXPLICIT_REACH:
             break
         tried = min(size, until - t)
         if not size > 0.0:
-            tried = first_size(form, ints, floats, derivative, t, y, slopes[0], until - t, relative, allowed)
+            tried = first_size(form, ints, floats, t, y, slopes, until - t, relative, allowed)
         piece = pieces[done, :span]
         asked[0], asked[1], asked[2], asked[3] = t, until, tried, relative
         found, time, sharp = SPECIAL, t, False
         while True:
-            if one_step(form, ints, floats, derivative, tableau, asked, y, allowed, slopes, piece) != FINE:
+            if step_of(addresses)(form, ints, floats, tableau, asked, y, allowed, slopes, piece) != FINE:
                 found = SPECIAL
                 break
             if sharp and t + piece[1] <= time:
                 found = SPECIAL
                 break
-            if not noise_of(form, ints, floats, piece, tolerance, state, noise):
+            if not noise_of(addresses)(form, ints, floats, piece, tolerance, state, noise):
                 found = SPECIAL
                 break
-            found = event_in(form, ints, floats, functions, piece, tables, noise, state, which, at)
+            found = event_of(addresses)(form, ints, floats, piece, tables, noise, state, which, at)
             if found != EVENT:
                 found = SPECIAL if sharp else found  # a shorter step does not show the event that is there
                 break
@@ -139,22 +149,22 @@ def run_phase(
         proposed = max(asked[2], size if t + piece[1] >= until else 0.0)
         between(time, piece, state)
         finite = True
-        for x in state[:motion]:
-            finite = finite and abs(x) < math.inf
+        for i in range(motion):
+            finite = finite and abs(state[i]) < math.inf
         if not finite:
             break
-        begun[:] = y[nq:motion]
+        put(y[nq:motion], begun)
         pushed_velocities(form, ints, floats, time, state[:nq], state[nq:motion], time - t, begun, pushed)
-        if not held(form, ints, floats, time, state[:nq], state[nq:motion], pushed):
+        if not held_of(addresses)(form, ints, floats, time, state[:nq], state[nq:motion], pushed):
             break
         for i in range(s):
             for c in range(d):
                 pieces[done, span + i * d + c] = sense[i, c]
         ints[KNOWN] = 0
-        y[:] = state
+        put(state, y)
         t, size, done = time, proposed, done + 1
         outcome = ENDED if found == EVENT else GOES_ON
-        if d == 2 and slides and renew(form, ints, floats, t, y) and outcome == GOES_ON:
+        if d == 2 and slides and renew_of(addresses)(form, ints, floats, t, y) and outcome == GOES_ON:
             break
     given[0], given[2] = t, size
     if outcome == GENERAL and done:
@@ -162,7 +172,7 @@ def run_phase(
     return outcome, done
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def _unnoticed(
     form: Any,
     ints: np.ndarray,
@@ -181,8 +191,8 @@ def _unnoticed(
         return False
     between(time, piece, y)
     gaps, reach = np.empty(watched.size), 0.0
-    form[BRING](form[INDEX], form[DATA], time)
-    form[GAPS](form[INDEX], form[DATA], time, y[: ints[NQ]], watched, gaps)
+    bring_of(form[AT])(form[INDEX], form[DATA], time)
+    gaps_of(form[AT])(form[INDEX], form[DATA], time, y[: ints[NQ]], watched, gaps)
     for i in range(ints[NQ]):
         reach = max(reach, abs(y[i]), abs(piece[2 + i]))
     for i in range(watched.size):
@@ -197,7 +207,7 @@ def _unnoticed(
     return False
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def _step_of(t: float, pieces: np.ndarray) -> int:
     low, high = 0, pieces.shape[0] - 1
     while low < high:
@@ -209,14 +219,14 @@ def _step_of(t: float, pieces: np.ndarray) -> int:
     return low
 
 
-@njit(cache=True, error_model="numpy")
+@outer
 def states_at(times: np.ndarray, pieces: np.ndarray, out: np.ndarray) -> None:
     """y (k, ny) at any times, by the dense output of the steps."""
     for k in range(times.size):
         between(times[k], pieces[_step_of(times[k], pieces)], out[k])
 
 
-@njit(cache=True, error_model="numpy")
+@outer
 def reactions_at(
     index: np.ndarray,
     data: np.ndarray,
@@ -230,7 +240,7 @@ def reactions_at(
 ) -> bool:
     """Forces (k, r) at states (k, ny), with the senses of the steps in which they are."""
     s, d, r, total = ints[S], ints[D], ints[SIZE], states.shape[1]
-    form, derivative = form_of(index, data, addresses), parts_of(addresses)[0]
+    form = (index, data, addresses)
     sense, motion = table(floats, ints, SENSE), ints[NQ] + ints[NV]
     slope, span = np.empty(total), 2 + 9 * total
     ints[KNOWN] = 0
@@ -239,13 +249,13 @@ def reactions_at(
         for a in range(s):
             for c in range(d):
                 sense[a, c] = pieces[i, span + a * d + c]
-        if derivative(form, ints, floats, times[k], states[k], slope) != FINE:
+        if derivative_of(addresses)(form, ints, floats, times[k], states[k], slope) != FINE:
             return False
         out[k] = slope[motion : motion + r]
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@outer
 def hold(
     index: np.ndarray,
     data: np.ndarray,
@@ -257,9 +267,9 @@ def hold(
     v: np.ndarray,
 ) -> bool:
     """Remove drift at many states (k, nq), (k, n) in place."""
-    form, held = form_of(index, data, addresses), parts_of(addresses)[5]
+    form = (index, data, addresses)
     ints[KNOWN] = 0
     fine = True
     for k in range(times.size):
-        fine = fine and held(form, ints, floats, times[k], q[k], v[k], np.abs(v[k]))
+        fine = fine and held_of(addresses)(form, ints, floats, times[k], q[k], v[k], np.abs(v[k]))
     return fine

@@ -14,21 +14,25 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from klapper.machine_code import njit
 from klapper.schemes.first_crossing import CHECKS, COARSE, FINE_DEGREE, PARTS
+from klapper.schemes.form_kernels.compiling import apart, bare, part
+from klapper.schemes.kernels.phase_parts import (
+    AT,
+    DATA,
+    INDEX,
+    bring_of,
+    force_of,
+    functions_of,
+    gaps_of,
+)
 from klapper.schemes.kernels.phase_rows import (
     ACCELERATED,
     BIAS,
-    BRING,
-    DATA,
     DEPTH,
     FINE,
-    FORCE,
     FRICTION,
-    GAPS,
     GIVEN,
     GRIP,
-    INDEX,
     LIMIT,
     LIMIT_SCALE,
     MOBILITY,
@@ -52,6 +56,7 @@ from klapper.schemes.kernels.phase_rows import (
     instant,
     line,
     numbers,
+    put,
     table,
     take_depths,
     take_rows,
@@ -88,7 +93,7 @@ _LENGTHS = tuple(sum(part.size for part in _tables(degree)) for degree in (COARS
 _PARTS_OF = tuple(PARTS * (degree + 1) ** 2 for degree in (COARSE, FINE_DEGREE))
 
 
-@njit(cache=True, error_model="numpy")
+@apart
 def functions_at(
     form: Any,
     ints: np.ndarray,
@@ -112,8 +117,8 @@ def functions_at(
     q, v = y[:nq], y[nq : nq + n]
     at = watched.size
     if at:
-        form[BRING](form[INDEX], form[DATA], t)
-        form[GAPS](form[INDEX], form[DATA], t, q, watched, out[:at])
+        bring_of(form[AT])(form[INDEX], form[DATA], t)
+        gaps_of(form[AT])(form[INDEX], form[DATA], t, q, watched, out[:at])
         for i in range(at):
             out[i] += depth[i]
     kinetic, slides = m > 0, False
@@ -144,7 +149,7 @@ def functions_at(
                 out[at] = (limit**2 - square) / (2.0 * limit_scale[i])
                 at += 1
     elif slides:
-        form[BRING](form[INDEX], form[DATA], t)
+        bring_of(form[AT])(form[INDEX], form[DATA], t)
         take_rows(form, ints, floats, t, q)
     for i in range(s if slides else 0):
         if grip[i] == STICKING:
@@ -167,7 +172,7 @@ def functions_at(
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@apart
 def take_noise(
     form: Any,
     ints: np.ndarray,
@@ -201,7 +206,7 @@ def take_noise(
     forces = vectors[REACTIONS, :r]
     if instant(form, ints, floats, start, q, v, free, forces) != FINE:
         return False
-    form[FORCE](form[INDEX], form[DATA], start, q, v, vectors[PUSH, :n])
+    force_of(form[AT])(form[INDEX], form[DATA], start, q, v, vectors[PUSH, :n])
     divide_by_mass(ints, floats, vectors[PUSH, :n], free)
     pushed, largest, applied = 0.0, 0.0, 0.0
     for i in range(n):
@@ -225,8 +230,8 @@ def take_noise(
     for k in range(1, 3):
         t = start + 0.5 * k * length
         between(t, piece, y)
-        form[BRING](form[INDEX], form[DATA], t)
-        form[FORCE](form[INDEX], form[DATA], t, y[:nq], y[nq : nq + n], vectors[PUSH, :n])
+        bring_of(form[AT])(form[INDEX], form[DATA], t)
+        force_of(form[AT])(form[INDEX], form[DATA], t, y[:nq], y[nq : nq + n], vectors[PUSH, :n])
         for i in range(n):
             applied = max(applied, abs(vectors[PUSH, i]))
     elsewhere = max(_ROUND_OFF * applied, 1e-300)
@@ -249,12 +254,11 @@ def take_noise(
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def _series(
     form: Any,
     ints: np.ndarray,
     floats: np.ndarray,
-    functions: Any,
     piece: np.ndarray,
     a: float,
     b: float,
@@ -271,12 +275,11 @@ def _series(
     and resolved, 3 safe only; False if a function cannot be computed."""
     count, checks = degree + 1, _CHECK_COUNT
     places = tables[: count + checks]
-    to_series = tables[count + checks : count + checks + count * count].reshape(count, count)
-    first = count + checks + count * count
-    at_checks = tables[first : first + checks * count].reshape(checks, count)
+    to_series = tables[count + checks : count + checks + count * count]
+    at_checks = tables[count + checks + count * count :]
     for k in range(places.size):
         t = b if k == degree else a + (b - a) * (0.5 * (1.0 + places[k]))
-        if not functions(form, ints, floats, piece, t, y, values[k]):
+        if not functions_of(form[AT])(form, ints, floats, piece, t, y, values[k]):
             return False
     clock = EPS * max(abs(a), abs(b)) / (b - a)
     for j in range(noise.size):
@@ -284,7 +287,7 @@ def _series(
         for k in range(count):
             total = 0.0
             for i in range(count):
-                total += to_series[k, i] * values[i, j]
+                total += to_series[k * count + i] * values[i, j]
             series[j, k] = total
             size = abs(total)
             if not size < math.inf:
@@ -297,10 +300,10 @@ def _series(
                 quarter = max(quarter, size)
             if k:
                 steepest = max(steepest, abs(values[k, j] - values[k - 1, j]) * degree)
-        for i in range(at_checks.shape[0]):
+        for i in range(checks):
             total = -values[count + i, j]
             for k in range(count):
-                total += at_checks[i, k] * series[j, k]
+                total += at_checks[i * count + k] * series[j, k]
             tail = max(tail, abs(total))
         round_off = 8.0 * EPS * largest + clock * steepest
         flat = tail <= _FLAT * largest and quarter <= _FLAT * largest and tail >= 0.1 * quarter
@@ -318,21 +321,24 @@ def _series(
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def _first_fall(
     series: np.ndarray, level: float, parts: np.ndarray, bounds: np.ndarray, kept: np.ndarray
 ) -> tuple[bool, float, float]:
-    """Where on [−1, 1] a series falls below −level for the first time, as in ``first_crossing``."""
-    count, cuts = series.size, parts.shape[0]
+    """Where on [−1, 1] a series falls below −level for the first time, as in ``first_crossing``.
+
+    ``parts``  of the tables; ``bounds`` (w, 2) and ``kept`` (w, count) what waits, with room behind it
+    """
+    count = series.size
     waiting = 1
     bounds[0, 0], bounds[0, 1] = -1.0, 1.0
-    kept[0, :count] = series
-    c = np.empty(count)
-    pieces = np.empty((cuts, count))
+    put(series, kept[0])
+    c = kept[_WAITING]
     while waiting:
         waiting -= 1
         a, b = bounds[waiting, 0], bounds[waiting, 1]
-        c[:] = kept[waiting, :count]
+        for k in range(count):
+            c[k] = kept[waiting, k]
         left, right, steep, varies, sign = 0.0, 0.0, 0.0, 0.0, 1.0
         for k in range(count):
             left, right = left + sign * c[k], right + c[k]
@@ -345,32 +351,32 @@ def _first_fall(
             if right < -level:
                 return True, a, b
             continue
-        for p in range(cuts):
+        for p in range(PARTS):
             for k in range(count):
                 total = 0.0
                 for i in range(count):
-                    total += parts[p, k, i] * c[i]
-                pieces[p, k] = total
-        for p in range(cuts - 1, -1, -1):
-            lowest = pieces[p, 0]
+                    total += parts[(p * count + k) * count + i] * c[i]
+                kept[_WAITING + 1 + p, k] = total
+        for p in range(PARTS - 1, -1, -1):
+            lowest = kept[_WAITING + 1 + p, 0]
             for k in range(1, count):
-                lowest -= abs(pieces[p, k])
+                lowest -= abs(kept[_WAITING + 1 + p, k])
             if lowest < -level * (1.0 + 1e-6):
                 if waiting >= _WAITING:
                     return True, -2.0, -2.0
-                bounds[waiting, 0] = a + (b - a) * p / cuts
-                bounds[waiting, 1] = a + (b - a) * (p + 1) / cuts
-                kept[waiting, :count] = pieces[p]
+                bounds[waiting, 0] = a + (b - a) * p / PARTS
+                bounds[waiting, 1] = a + (b - a) * (p + 1) / PARTS
+                for k in range(count):
+                    kept[waiting, k] = kept[_WAITING + 1 + p, k]
                 waiting += 1
     return False, 0.0, 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def _zero(
     form: Any,
     ints: np.ndarray,
     floats: np.ndarray,
-    functions: Any,
     piece: np.ndarray,
     j: int,
     span: np.ndarray,
@@ -382,12 +388,12 @@ def _zero(
     False if the function does not begin above zero.
     """
     before, after = span[0], span[1]
-    functions(form, ints, floats, piece, after, y, out)
+    functions_of(form[AT])(form, ints, floats, piece, after, y, out)
     b, low = after, out[j]
     if low >= 0.0:
         span[0] = after
         return True
-    functions(form, ints, floats, piece, before, y, out)
+    functions_of(form[AT])(form, ints, floats, piece, before, y, out)
     a, high = before, out[j]
     if not high > 0.0:
         return False
@@ -400,14 +406,14 @@ def _zero(
         t = min(max(a + share * width, np.nextafter(a, b)), np.nextafter(b, a))
         if not (a < t < b):
             break
-        functions(form, ints, floats, piece, t, y, out)
+        functions_of(form[AT])(form, ints, floats, piece, t, y, out)
         reach = max(1e-4 * width, 2.0 * EPS * abs(t))
         if out[j] <= 0.0:
             b, low, near = t, out[j], t - reach
         else:
             a, high, near = t, out[j], t + reach
         if low < 0.0 and a < near < b:
-            functions(form, ints, floats, piece, near, y, out)
+            functions_of(form[AT])(form, ints, floats, piece, near, y, out)
             if out[j] <= 0.0:
                 b, low = near, out[j]
             else:
@@ -417,7 +423,7 @@ def _zero(
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def _narrowed(asking: np.ndarray, state: np.ndarray) -> tuple[int, int]:
     """Leave out what is proven to have no event; how many functions are left, and how many are not resolved."""
     left, unresolved = 0, 0
@@ -429,12 +435,11 @@ def _narrowed(asking: np.ndarray, state: np.ndarray) -> tuple[int, int]:
     return left, unresolved
 
 
-@njit(cache=True, error_model="numpy")
+@part
 def first_event(
     form: Any,
     ints: np.ndarray,
     floats: np.ndarray,
-    functions: Any,
     piece: np.ndarray,
     tables: np.ndarray,
     noise: np.ndarray,
@@ -453,34 +458,30 @@ def first_event(
     middle = _LENGTHS[0]
     coarse, fine = tables[:middle], tables[middle:]
     coarse_parts, fine_parts = coarse[middle - _PARTS_OF[0] :], fine[_LENGTHS[1] - _PARTS_OF[1] :]
-    parts = (
-        coarse_parts.reshape(PARTS, COARSE + 1, COARSE + 1),
-        fine_parts.reshape(PARTS, FINE_DEGREE + 1, FINE_DEGREE + 1),
-    )
-    degrees = (COARSE, FINE_DEGREE)
-    values = np.empty((degrees[1] + 4, f))
+    values = np.empty((FINE_DEGREE + 1 + _CHECK_COUNT, f))
     error, state = np.empty(f), np.empty(f, dtype=np.int64)
-    bounds, kept = np.empty((_WAITING + 8, 2)), np.empty((_WAITING + 8, degrees[1] + 1))
+    bounds, kept = np.empty((_WAITING, 2)), np.empty((_WAITING + 1 + PARTS, FINE_DEGREE + 1))
     ends = np.empty((128, 2))
     ends[0, 0], ends[0, 1] = start, end
-    asked = np.ones((128, f), dtype=np.bool_)
-    asking = np.ones(f, dtype=np.bool_)
+    asked, asking = np.empty((128, f), dtype=np.bool_), np.empty(f, dtype=np.bool_)
+    for j in range(f):
+        asked[0, j] = True
     waiting = 1
-    short, long = np.empty((f, degrees[0] + 1)), np.empty((f, degrees[1] + 1))
-    befores, afters, out, span = np.empty(f), np.empty(f), np.empty(f), np.empty(2)
+    short, long = np.empty((f, COARSE + 1)), np.empty((f, FINE_DEGREE + 1))
+    befores, afters, out, span, zeros = np.empty(f), np.empty(f), np.empty(f), np.empty(2), np.empty(f)
     while waiting:
         waiting -= 1
         a, b = ends[waiting, 0], ends[waiting, 1]
-        asking[:] = asked[waiting]
+        for j in range(f):
+            asking[j] = asked[waiting, j]
         if not _series(
             form,
             ints,
             floats,
-            functions,
             piece,
             a,
             b,
-            degrees[0],
+            COARSE,
             coarse,
             noise,
             y,
@@ -499,11 +500,10 @@ def first_event(
                 form,
                 ints,
                 floats,
-                functions,
                 piece,
                 a,
                 b,
-                degrees[1],
+                FINE_DEGREE,
                 fine,
                 noise,
                 y,
@@ -522,7 +522,8 @@ def first_event(
             middle = 0.5 * (a + b)
             ends[waiting, 0], ends[waiting, 1] = middle, b
             ends[waiting + 1, 0], ends[waiting + 1, 1] = a, middle
-            asked[waiting], asked[waiting + 1] = asking, asking
+            for j in range(f):
+                asked[waiting, j] = asked[waiting + 1, j] = asking[j]
             waiting += 2
             continue
         first, found = -1, 0
@@ -531,9 +532,9 @@ def first_event(
             if not asking[j]:
                 continue
             if is_fine:
-                falls, x, z = _first_fall(long[j], error[j], parts[1], bounds, kept)
+                falls, x, z = _first_fall(long[j], error[j], fine_parts, bounds, kept)
             else:
-                falls, x, z = _first_fall(short[j], error[j], parts[0], bounds, kept)
+                falls, x, z = _first_fall(short[j], error[j], coarse_parts, bounds, kept)
             if falls:
                 if x < -1.5:
                     return SPECIAL
@@ -545,17 +546,18 @@ def first_event(
         if found == 0:
             continue
         span[0], span[1] = befores[first], afters[first]
-        ok = _zero(form, ints, floats, functions, piece, first, span, y, out)
+        ok = _zero(form, ints, floats, piece, first, span, y, out)
         time = span[0]
         if not ok or time <= start:
             return SPECIAL
         same = 4.0 * EPS * max(abs(start), abs(end))
-        zeros = np.full(f, math.inf)
+        for j in range(f):
+            zeros[j] = math.inf
         zeros[first] = time
         for j in range(f):
             if j != first and befores[j] <= time + same:
                 span[0], span[1] = befores[j], afters[j]
-                if not _zero(form, ints, floats, functions, piece, j, span, y, out):
+                if not _zero(form, ints, floats, piece, j, span, y, out):
                     return SPECIAL
                 zeros[j] = span[0]
                 if zeros[j] < time:
@@ -563,7 +565,7 @@ def first_event(
         if time <= start:
             return SPECIAL
         if not _falling_at(
-            form, ints, floats, functions, piece, time, first, afters[first], noise, y, zeros, which, out
+            form, ints, floats, piece, time, first, afters[first], noise, y, zeros, which, asking, out
         ):
             return SPECIAL
         at[0] = time
@@ -571,12 +573,11 @@ def first_event(
     return NOTHING
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def _falling_at(
     form: Any,
     ints: np.ndarray,
     floats: np.ndarray,
-    functions: Any,
     piece: np.ndarray,
     time: float,
     first: int,
@@ -585,16 +586,16 @@ def _falling_at(
     y: np.ndarray,
     zeros: np.ndarray,
     which: np.ndarray,
+    is_zero: np.ndarray,
     out: np.ndarray,
 ) -> bool:
     """Functions that cross zero together with the first one, as in ``first_crossing``."""
     f = noise.size
-    which[:] = False
-    which[first] = True
-    if not functions(form, ints, floats, piece, time, y, out):
+    for j in range(f):
+        which[j] = j == first
+    if not functions_of(form[AT])(form, ints, floats, piece, time, y, out):
         return False
     others = 0
-    is_zero = np.zeros(f, dtype=np.bool_)
     for j in range(f):
         is_zero[j] = j != first and abs(out[j]) <= noise[j]
         others += 1 if is_zero[j] else 0
@@ -607,7 +608,7 @@ def _falling_at(
         if k >= looks:
             break
         t = min(time + longest * 2.0 ** (k - 51), max(end, after))
-        if not functions(form, ints, floats, piece, t, y, out):
+        if not functions_of(form[AT])(form, ints, floats, piece, t, y, out):
             return False
         if looks == 56 and out[first] < -noise[first]:
             looks = min(k + 5, 56)

@@ -13,27 +13,32 @@ from typing import Any
 import numpy as np
 from scipy.integrate._ivp import dop853_coefficients as dop
 
-from klapper.machine_code import njit
+from klapper.schemes.form_kernels.compiling import apart, bare, part
+from klapper.schemes.kernels.phase_parts import (
+    AT,
+    DATA,
+    INDEX,
+    advance_of,
+    bring_of,
+    derivative_of,
+    force_of,
+    gaps_of,
+    residuals_of,
+)
 from klapper.schemes.kernels.phase_rows import (
-    ADVANCE,
     AHEAD,
     BIAS,
-    BRING,
-    DATA,
     FINE,
-    FORCE,
-    GAPS,
     GRIP,
     HAS_ADVANCE,
     HELD,
-    INDEX,
     MOBILITY,
     NORMAL,
     NQ,
     NV,
+    OTHER,
     PUSH,
     RATE,
-    RESIDUALS,
     RESPONSE,
     ROWS,
     SENSE,
@@ -51,6 +56,7 @@ from klapper.schemes.kernels.phase_rows import (
     line,
     moved,
     numbers,
+    put,
     solved,
     table,
     take_mass,
@@ -70,21 +76,21 @@ _EXACT = 1e-15  # as in klapper.schemes.phase_projection
 _FLUSHED = 1e-12
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def first_size(
     form: Any,
     ints: np.ndarray,
     floats: np.ndarray,
-    derivative: Any,
     t: float,
     y: np.ndarray,
-    slope: np.ndarray,
+    slopes: np.ndarray,
     longest: float,
     relative: float,
     allowed: np.ndarray,
 ) -> float:
-    """Size of a first step, as scipy chooses it (Hairer I, II.4)."""
-    n = y.size
+    """Size of a first step, as scipy chooses it (Hairer I, II.4), from ẏ in the first row of ``slopes``, of which two
+    more are overwritten."""
+    n, slope, there, change = y.size, slopes[0], slopes[1], slopes[2]
     if longest == 0.0:
         return 0.0
     d0, d1 = 0.0, 0.0
@@ -95,8 +101,9 @@ def first_size(
     d0, d1 = math.sqrt(d0 / n), math.sqrt(d1 / n)
     h0 = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
     h0 = min(h0, longest)
-    there, change = y + h0 * slope, np.empty(n)
-    if derivative(form, ints, floats, t + h0, there, change) != FINE:
+    for i in range(n):
+        there[i] = y[i] + h0 * slope[i]
+    if derivative_of(form[AT])(form, ints, floats, t + h0, there, change) != FINE:
         return 1e-3 * h0
     d2 = 0.0
     for i in range(n):
@@ -109,12 +116,11 @@ def first_size(
     return min(100.0 * h0, h1, longest)
 
 
-@njit(cache=True, error_model="numpy")
+@apart
 def step(
     form: Any,
     ints: np.ndarray,
     floats: np.ndarray,
-    derivative: Any,
     tableau: np.ndarray,
     given: np.ndarray,
     y: np.ndarray,
@@ -130,17 +136,12 @@ def step(
     ``piece``   start, length, y at the start, y at the end, dense output (7, n)
     """
     n = y.size
-    a, c = tableau[:256].reshape(16, 16), tableau[256:272]
-    e3, e5, d = tableau[272:285], tableau[285:298], tableau[298:362].reshape(4, 16)
+    c, e3, e5, d = tableau[256:272], tableau[272:285], tableau[285:298], tableau[298:362]
     t, until, size, relative = given[0], given[1], given[2], given[3]
-    before, after, dense = (
-        piece[2 : 2 + n],
-        piece[2 + n : 2 + 2 * n],
-        piece[2 + 2 * n : 2 + 9 * n].reshape(7, n),
-    )
-    spare = np.empty(n)
+    after, dense = piece[2 + n : 2 + 2 * n], piece[2 + 2 * n : 2 + 9 * n]
+    spare = dense[6 * n :]  # filled at the end
     piece[0] = t
-    before[:] = y
+    put(y, piece[2:])
     h_abs, smallest, rejected = size, 10.0 * abs(np.nextafter(t, np.inf) - t), False
     while True:
         h_abs = max(h_abs, smallest) if not rejected else h_abs
@@ -153,17 +154,17 @@ def step(
             for i in range(n):
                 total = 0.0
                 for j in range(s):
-                    total += a[s, j] * slopes[j, i]
+                    total += tableau[16 * s + j] * slopes[j, i]
                 spare[i] = y[i] + h * total
-            status = derivative(form, ints, floats, t + c[s] * h, spare, slopes[s])
+            status = derivative_of(form[AT])(form, ints, floats, t + c[s] * h, spare, slopes[s])
             if status != FINE:
                 return status
         for i in range(n):
             total = 0.0
             for j in range(STAGES):
-                total += a[STAGES, j] * slopes[j, i]
+                total += tableau[16 * STAGES + j] * slopes[j, i]
             after[i] = y[i] + h * total
-        status = derivative(form, ints, floats, end, after, slopes[STAGES])
+        status = derivative_of(form[AT])(form, ints, floats, end, after, slopes[STAGES])
         if status != FINE:
             return status
         five, three = 0.0, 0.0
@@ -190,46 +191,46 @@ def step(
         for i in range(n):
             total = 0.0
             for j in range(s):
-                total += a[s, j] * slopes[j, i]
+                total += tableau[16 * s + j] * slopes[j, i]
             spare[i] = y[i] + h * total
-        status = derivative(form, ints, floats, t + c[s] * h, spare, slopes[s])
+        status = derivative_of(form[AT])(form, ints, floats, t + c[s] * h, spare, slopes[s])
         if status != FINE:
             return status
     for i in range(n):
         rise = after[i] - y[i]
-        dense[0, i] = rise
-        dense[1, i] = h * slopes[0, i] - rise
-        dense[2, i] = 2.0 * rise - h * (slopes[STAGES, i] + slopes[0, i])
+        dense[i] = rise
+        dense[n + i] = h * slopes[0, i] - rise
+        dense[2 * n + i] = 2.0 * rise - h * (slopes[STAGES, i] + slopes[0, i])
         for k in range(4):
             total = 0.0
             for j in range(SLOPES):
-                total += d[k, j] * slopes[j, i]
-            dense[3 + k, i] = h * total
+                total += d[16 * k + j] * slopes[j, i]
+            dense[(3 + k) * n + i] = h * total
     piece[1], given[2] = h, next_size
     return FINE
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def between(t: float, piece: np.ndarray, out: np.ndarray) -> None:
     """y(t) within a step, the state at its end to the bit."""
     n = out.size
     start, length, before, after = piece[0], piece[1], 2, 2 + n
     if t >= start + length:
-        out[:] = piece[after : after + n]
+        put(piece[after : after + n], out)
         return
-    dense = piece[2 + 2 * n : 2 + 9 * n].reshape(7, n)
+    dense = piece[2 + 2 * n :]
     x = (t - start) / length
     for i in range(n):
-        total = dense[6, i] * x
-        total = (total + dense[5, i]) * (1.0 - x)
-        total = (total + dense[4, i]) * x
-        total = (total + dense[3, i]) * (1.0 - x)
-        total = (total + dense[2, i]) * x
-        total = (total + dense[1, i]) * (1.0 - x)
-        out[i] = (total + dense[0, i]) * x + piece[before + i]
+        total = dense[6 * n + i] * x
+        total = (total + dense[5 * n + i]) * (1.0 - x)
+        total = (total + dense[4 * n + i]) * x
+        total = (total + dense[3 * n + i]) * (1.0 - x)
+        total = (total + dense[2 * n + i]) * x
+        total = (total + dense[n + i]) * (1.0 - x)
+        out[i] = (total + dense[i]) * x + piece[before + i]
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def _least_change(
     ints: np.ndarray,
     floats: np.ndarray,
@@ -255,7 +256,7 @@ def _least_change(
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@part
 def without_drift(
     form: Any,
     ints: np.ndarray,
@@ -277,11 +278,12 @@ def without_drift(
     response = table(floats, ints, RESPONSE)
     mobility = table(floats, ints, MOBILITY)
     nq, n, m, s, d, p = ints[NQ], ints[NV], ints[M], ints[S], ints[D], ints[P]
-    form[BRING](form[INDEX], form[DATA], t)
+    bring_of(form[AT])(form[INDEX], form[DATA], t)
     if ints[HAS_ADVANCE]:
-        vectors[WALL, :n] = 0.0
-        vectors[AHEAD, :nq] = q
-        form[ADVANCE](form[INDEX], form[DATA], vectors[AHEAD, :nq], vectors[WALL, :n], q)
+        for i in range(n):
+            vectors[WALL, i] = 0.0
+        put(q, vectors[AHEAD])
+        advance_of(form[AT])(form[INDEX], form[DATA], vectors[AHEAD, :nq], vectors[WALL, :n], q)
     if held.size == 0:
         return True
     placed = np.empty(m + p, dtype=np.int64)
@@ -295,9 +297,9 @@ def without_drift(
     if m + p:
         for _ in range(_ROUNDS):
             if m:
-                form[GAPS](form[INDEX], form[DATA], t, q, which, residual[:m])
+                gaps_of(form[AT])(form[INDEX], form[DATA], t, q, which, residual[:m])
             if p:
-                form[RESIDUALS](form[INDEX], form[DATA], t, q, residual[m:])
+                residuals_of(form[AT])(form[INDEX], form[DATA], t, q, residual[m:])
             worst, reach = 0.0, 1e-3
             for x in residual:
                 worst = max(worst, abs(x))
@@ -311,7 +313,7 @@ def without_drift(
             take_mobility(ints, floats)
             if not _least_change(ints, floats, placed, residual, matrix, change):
                 return False
-            vectors[AHEAD, :nq] = q
+            put(q, vectors[AHEAD])
             moved(form, ints, floats, vectors[AHEAD, :nq], change, -1.0, q)
     if not take_mass(form, ints, floats, q):
         return False
@@ -351,7 +353,7 @@ def without_drift(
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@apart
 def turning_rate(
     ints: np.ndarray, floats: np.ndarray, y: np.ndarray, slope: np.ndarray, ahead: float
 ) -> float:
@@ -383,7 +385,7 @@ def turning_rate(
     return fastest
 
 
-@njit(cache=True, error_model="numpy")
+@bare
 def pushed_velocities(
     form: Any,
     ints: np.ndarray,
@@ -398,15 +400,15 @@ def pushed_velocities(
     """|v₀| + duration |M⁻¹ f| (n,): the sizes of the velocities that cancel where contacts hold."""
     vectors = table(floats, ints, VECTORS)
     n, vectors = ints[NV], vectors
-    form[BRING](form[INDEX], form[DATA], t)
-    form[FORCE](form[INDEX], form[DATA], t, q, v, vectors[PUSH, :n])
+    bring_of(form[AT])(form[INDEX], form[DATA], t)
+    force_of(form[AT])(form[INDEX], form[DATA], t, q, v, vectors[PUSH, :n])
     take_mass(form, ints, floats, q)
     divide_by_mass(ints, floats, vectors[PUSH, :n], out)
     for i in range(n):
         out[i] = abs(start[i]) + duration * abs(out[i])
 
 
-@njit(cache=True, error_model="numpy")
+@apart
 def renew(form: Any, ints: np.ndarray, floats: np.ndarray, t: float, y: np.ndarray) -> bool:
     """Senses in space follow the sliding velocities, in place; whether one that was given begins to do so."""
     vectors, rows = table(floats, ints, VECTORS), table(floats, ints, ROWS)
@@ -415,9 +417,9 @@ def renew(form: Any, ints: np.ndarray, floats: np.ndarray, t: float, y: np.ndarr
     if ints[D] != 2:
         return False
     nq, n, m, s = ints[NQ], ints[NV], ints[M], ints[S]
-    form[BRING](form[INDEX], form[DATA], t)
+    bring_of(form[AT])(form[INDEX], form[DATA], t)
     take_rows(form, ints, floats, t, y[:nq])
-    slip, begins = np.empty(2), False
+    slip, begins = vectors[OTHER], False
     for i in range(s):
         if grip[i] == STICKING:
             continue

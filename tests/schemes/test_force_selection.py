@@ -9,6 +9,7 @@ from klapper.complementarity.selection import (
     Extreme,
     ExtremeMotion,
     LargestMargin,
+    MaximumDissipation,
     MinimumNorm,
     NearPrevious,
     ProxIteration,
@@ -103,8 +104,9 @@ def test_forces_are_those_of_the_rule_in_every_scheme(rule, expected) -> None:
         (ExtremeMotion(0, "min"), 0.2875),
         (Extreme("B normal", "max"), 0.2875),
         (QualityFunctional(3), 0.2875),
+        (MaximumDissipation(), 0.2875),
     ],
-    ids=["fastest", "slowest", "most on the middle foot", "least acceleration"],
+    ids=["fastest", "slowest", "most on the middle foot", "least acceleration", "most power"],
 )
 def test_where_the_motion_is_open_it_follows_the_rule(rule, rate) -> None:
     """Spec 17.3, three feet: the acceleration of two feet in closed form, by all schemes, and the audit says so."""

@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 
 from klapper.bodies import FootedBlock, Planar, rigid_block
-from klapper.mechanics import Constant, Contact, InvalidModel, LinearSystem
-from klapper.schemes import FunctionalFriction, NestedProx, StepFailed
+from klapper.mechanics import (
+    CompliantNormal,
+    Constant,
+    Contact,
+    InvalidModel,
+    LinearSystem,
+    SaturatedFriction,
+)
+from klapper.schemes import FunctionalFriction, NestedProx, Regularised, StepFailed
 from klapper.simulation import SimulationFailed, simulate
 
 
@@ -162,3 +169,27 @@ def test_what_cannot_be_a_strategy_is_refused(call, words) -> None:
 def test_a_strategy_is_part_of_the_settings() -> None:
     scheme = NestedProx(1e-3, friction=Share(0.5))
     assert scheme.settings["friction"] != replace(scheme, friction=Share(0.6)).settings["friction"]
+
+
+@pytest.mark.parametrize(
+    ("mu", "expected"), [((0.1, 0.1), (-4.681, -5.319)), ((0.2, 0.05), (-7.788, -2.212))]
+)
+@pytest.mark.parametrize("compiled", [True, False])
+def test_equal_utilisation_shares_as_regularised_friction_does(mu, expected, compiled: bool) -> None:
+    block = rigid_block(FootedBlock(0.2, 0.1, 16.0, friction=mu), load=Constant([10.0, 0.0, 0.0]))
+    run = simulate(block, 0.002, NestedProx(1e-4, friction="equal-utilisation", compiled=compiled))
+    np.testing.assert_allclose(run.force[-1, :, 1], expected, atol=2e-3)
+
+
+def test_a_regularised_run_of_the_same_block_creeps_with_these_forces() -> None:
+    """Another scheme on general bodies: friction that follows a steep slope, after its vibrations."""
+    model = Planar(gravity=(0.0, -9.81))
+    block = model.body("block", mass=16.0, inertia=1 / 15, at=(0.0, 0.05))
+    floor = model.wall("floor", normal=(0.0, 1.0))
+    for name, x, mu in (("A", -0.1, 0.2), ("B", 0.1, 0.05)):
+        model.contact(block.point(x, -0.05), floor, friction=mu, name=name)
+    model.force(block.point(0.1, 0.05), (10.0, 0.0))
+    scheme = Regularised(CompliantNormal(1e6, 4e3), SaturatedFriction(1e-3))
+    run = simulate(model.build(), 0.5, scheme)
+    regularised = np.array([run.contact(name).force[-1, 1] for name in "AB"])
+    assert np.abs(regularised) == pytest.approx([7.788, 2.212], abs=0.02)

@@ -23,6 +23,7 @@ Method = Literal[
     "functional-1",
     "functional-2",
     "functional-3",
+    "equal-utilisation",
     "compliant",
     "two-body",
 ]

@@ -140,6 +140,17 @@ def _printed(done: dict[Method, Computed], way: float) -> list[Check]:
             source="5.3: apart from numerical errors; 2e-7 m as in the trial computation of the specification",
         )
     ]
+    if "equal-utilisation" in done:
+        pressed = done["equal-utilisation"].forces_at(10.0)[[1, 3]]
+        checks.append(
+            Check(
+                "equal utilisation at 10 N",
+                value=[float(force) for force in done["equal-utilisation"].forces_at(10.0)[[0, 2]]],
+                expected=[float(-10.0 * part / pressed.sum()) for part in pressed],
+                tolerance=5e-3,
+                source="T/(μN) is equal at both feet, as where regularised friction creeps",
+            )
+        )
     if "two-body" in done:
         halves = done["two-body"].onset
         checks.append(

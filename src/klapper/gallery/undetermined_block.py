@@ -155,6 +155,8 @@ def _selection(done: Computed) -> str:
         "functional-1": "sum with the smallest accelerations, then the smallest forces",
         "functional-2": "sum with the smallest unbalanced forces, then the smallest forces",
         "functional-3": "sum with the smallest horizontal acceleration, then the smallest forces",
+        "equal-utilisation": "sum with the smallest horizontal acceleration, shared by the friction limits, as "
+        "regularised friction does",
         "compliant": "sum with the smallest horizontal acceleration, shared like springs, with a locked-in pair",
         "two-body": "nothing is open: the springs between the halves decide, and the way to the start",
     }[done.method]

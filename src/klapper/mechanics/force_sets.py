@@ -136,6 +136,7 @@ def closed_forces(
         held,
         mass=mass,
         load=load,
+        speed=np.linalg.norm(slip * scale, axis=1)[patch] if d else np.zeros(0),
     )
     return ClosedForces(found, contact, normal, patch, scale[patch])
 
@@ -197,6 +198,7 @@ def mode_forces(decision: ModeDecision, *, mass: np.ndarray | None = None) -> Fo
         mass=mass,
         load=problem.force,
         mobility=mobility,
+        speed=np.linalg.norm(problem.sliding_velocity, axis=1),
     )
 
 

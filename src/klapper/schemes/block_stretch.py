@@ -110,7 +110,7 @@ class BlockStretch:
         scheme, strategy, h = self.scheme, self.scheme.strategy, self.scheme.step_size
         code, metric, plain = kernel.PROX, np.ones(3), True
         stiffness, preload = np.ones(2), np.zeros(2)
-        of_contacts, contact_weights, contact_linear = False, np.ones(2), np.zeros(2)
+        of_contacts, contact_weights, contact_linear, by_limit = False, np.ones(2), np.zeros(2), False
         if isinstance(strategy, PseudoInverseFriction):
             code = kernel.REDISTRIBUTED if strategy.redistribute else kernel.PSEUDO_INVERSE
         elif isinstance(strategy, FunctionalFriction):
@@ -119,7 +119,9 @@ class BlockStretch:
             of_contacts = strategy.ansatz == 3
             contact_weights = np.array(strategy.contact_weights or (1.0, 1.0))
             contact_linear = np.array(strategy.contact_linear or (0.0, 0.0))
-            stiffness = np.array(strategy.stiffness if strategy.stiffness is not None else (1.0, 1.0))
+            by_limit = strategy.stiffness == "limit"
+            given_stiffness = None if by_limit else strategy.stiffness
+            stiffness = np.array((1.0, 1.0) if given_stiffness is None else given_stiffness)
             preload = h * np.array(strategy.preload if strategy.preload is not None else (0.0, 0.0))
         given = None if scheme.start in (None, "previous") else h * np.array(scheme.start)
         return kernel.Options(
@@ -131,6 +133,7 @@ class BlockStretch:
             contact_weights,
             contact_linear,
             plain,
+            by_limit,
             stiffness,
             preload,
             scheme.start == "previous",

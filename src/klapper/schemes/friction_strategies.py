@@ -23,7 +23,16 @@ from klapper.mechanics.arguments import number, numbers
 from klapper.mechanics.errors import InvalidModel
 from klapper.schemes.mobility import Inverse
 
-NAMES = ("prox", "pinv", "pinv-redistributed", "functional-1", "functional-2", "functional-3")
+NAMES = (
+    "prox",
+    "pinv",
+    "pinv-redistributed",
+    "functional-1",
+    "functional-2",
+    "functional-3",
+    "equal-utilisation",
+)
+_NOTHING = 1e-12  # of the largest friction limit: stiffness of a contact that can hold nothing
 _PARALLEL = 1e-3  # relative difference up to which directions count as one
 _RANK = 1e-10  # of the largest eigenvalue of G, below which the pseudo-inverse leaves a direction out
 
@@ -162,7 +171,8 @@ class FunctionalFriction:
 
     ``ansatz``           1: P = 1, all accelerations; 2: P = M M, all forces; 3: z = Σ w_i a_i² + 2 l_i a_i, tangential
                          accelerations a_i of the contacts that press, while these stay closed
-    ``stiffness``        of each contact of the system, only ratios count; None: equal, i.e. the smallest Σ T_i²
+    ``stiffness``        of each contact of the system, only ratios count; None: equal, i.e. the smallest Σ T_i²;
+                         "limit": the friction limits, so that T/(μ λ_N) is equal, as regularised friction selects
     ``preload``          friction forces [N] of each contact without a load; None: zero
     ``contact_weights``  w_i of ansatz 3, dimensionless, of each contact of the system, above 0; None: one
     ``contact_linear``   l_i [m/s²], the same: the accelerations wanted are −l_i/w_i; None: zero
@@ -180,7 +190,7 @@ class FunctionalFriction:
     """
 
     ansatz: int = 3
-    stiffness: tuple[float, ...] | None = None
+    stiffness: tuple[float, ...] | str | None = None
     preload: tuple[float, ...] | None = None
     contact_weights: tuple[float, ...] | None = None
     contact_linear: tuple[float, ...] | None = None
@@ -188,8 +198,11 @@ class FunctionalFriction:
     def __post_init__(self) -> None:
         if self.ansatz not in (1, 2, 3):
             raise InvalidModel(f"ansatz is {self.ansatz!r}; allowed are 1, 2 and 3.")
+        if isinstance(self.stiffness, str) and self.stiffness != "limit":
+            raise InvalidModel(f"stiffness is {self.stiffness!r}; allowed are numbers, 'limit' and None.")
         for argument in ("stiffness", "contact_weights"):
-            for part in getattr(self, argument) or ():
+            given = getattr(self, argument)
+            for part in () if given is None or given == "limit" else given:
                 number(part, argument, "numbers above 0", above=0.0)
         for argument in ("preload", "contact_linear"):
             numbers(getattr(self, argument) or (), argument)
@@ -199,6 +212,8 @@ class FunctionalFriction:
 
     @property
     def name(self) -> str:
+        if self.stiffness == "limit":
+            return "equal-utilisation"
         return "compliant" if self.stiffness or self.preload else f"functional-{self.ansatz}"
 
     @property
@@ -237,7 +252,10 @@ class FunctionalFriction:
                 return np.array([mu_a, mu_b]) * now.pressed, label
         lower, upper = now.bounds
         start = 0.0 if self.preload is None else np.array(self.preload)[now.contact] * now.duration
-        stiffness = 1.0 if self.stiffness is None else np.array(self.stiffness)[now.contact]
+        if self.stiffness == "limit":
+            stiffness: Any = np.maximum(now.limit, _NOTHING * max(float(now.limit.max()), _NOTHING))
+        else:
+            stiffness = 1.0 if self.stiffness is None else np.array(self.stiffness)[now.contact]
         return water_filling(-w / k * now.duration, lower, upper, start=start, stiffness=stiffness), label
 
 
@@ -248,6 +266,8 @@ def strategy_of(given: Any) -> FrictionStrategy | None:
             return None
         if given in ("pinv", "pinv-redistributed"):
             return PseudoInverseFriction(redistribute=given == "pinv-redistributed")
+        if given == "equal-utilisation":
+            return FunctionalFriction(3, stiffness="limit")
         if given in NAMES:
             return FunctionalFriction(int(given[-1]))
     named = isinstance(getattr(given, "name", None), str) and not isinstance(given, type)

@@ -40,7 +40,8 @@ class NestedProx(EqualSteps):
 
     ``step_size``        Δt [s]
     ``integrator``       "midpoint" or "implicit"
-    ``friction``         "prox", "pinv", "pinv-redistributed", "functional-1", "functional-2", "functional-3", or a
+    ``friction``         "prox", "pinv", "pinv-redistributed", "functional-1", "functional-2", "functional-3",
+                         "equal-utilisation", or a
                          strategy (:class:`FunctionalFriction`, :class:`PseudoInverseFriction`, or one of your own,
                          :class:`FrictionStrategy`); strategies act where at least two closed contacts push in one
                          direction
@@ -170,7 +171,7 @@ class NestedProx(EqualSteps):
             )
         for argument in ("weights", "start", "stiffness", "preload", "contact_weights", "contact_linear"):
             given = getattr(self, argument, None) or getattr(self.strategy, argument, None)
-            if given is not None and given != "previous" and len(given) != count:
+            if given is not None and not isinstance(given, str) and len(given) != count:
                 raise InvalidModel(
                     f"{argument} has {len(given)} entries, but '{system.name}' has {count} contacts."
                 )

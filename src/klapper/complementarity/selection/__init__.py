@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from klapper.complementarity.selection.batch import BatchSelection, select_nearest, select_quality
     from klapper.complementarity.selection.extreme import Extreme, ExtremeMotion, LargestMargin
     from klapper.complementarity.selection.force_set import ForceSet
+    from klapper.complementarity.selection.friction_rules import EqualUtilisation, MaximumDissipation
     from klapper.complementarity.selection.least_squares import Compliant, MinimumNorm, NearPrevious
     from klapper.complementarity.selection.prox_iteration import ProxIteration
     from klapper.complementarity.selection.pseudo_inverse import PseudoInverse
@@ -27,8 +28,10 @@ _PLACES = {
     "Compliant": "least_squares",
     "Extreme": "extreme",
     "ExtremeMotion": "extreme",
+    "EqualUtilisation": "friction_rules",
     "ForceSet": "force_set",
     "LargestMargin": "extreme",
+    "MaximumDissipation": "friction_rules",
     "MinimumNorm": "least_squares",
     "NearPrevious": "least_squares",
     "ProxIteration": "prox_iteration",
@@ -43,10 +46,12 @@ _PLACES = {
 __all__ = [
     "BatchSelection",
     "Compliant",
+    "EqualUtilisation",
     "Extreme",
     "ExtremeMotion",
     "ForceSet",
     "LargestMargin",
+    "MaximumDissipation",
     "MinimumNorm",
     "NearPrevious",
     "ProxIteration",

@@ -58,6 +58,7 @@ class ForceSet:
                     sliding leaves the force an edge
     ``mass``        M (n, n) and ``load`` h (n,) [N] of M v̇ = h + W x, for rules that look at accelerations
     ``mobility``    G (r, r) [1/kg], contact accelerations by forces; None: Wᵀ M⁻¹ W, or Wᵀ W without a mass
+    ``speed``       (s,) [m/s] of sliding patches, for rules that look at the power of friction; None: unknown
     ``names``       of the forces (r,), e.g. "A normal", "A tangential"
 
     Two feet of a block share a horizontal load:
@@ -90,6 +91,7 @@ class ForceSet:
     mass: np.ndarray | None = None
     load: np.ndarray | None = None
     mobility: np.ndarray | None = None
+    speed: np.ndarray | None = None
 
     @classmethod
     def from_arrays(
@@ -107,6 +109,7 @@ class ForceSet:
         keeping: tuple[Any, Any] | None = None,
         mass: Any = None,
         load: Any = None,
+        speed: Any = None,
         names: Sequence[str] | None = None,
     ) -> ForceSet:
         """A set from arrays, checked. ``friction`` is one number or (s,) if patches belong to the normal forces one by
@@ -145,6 +148,7 @@ class ForceSet:
             None if keeping is None else as_inequalities(keeping, "keeping", x.size),
             mass=None if mass is None else as_matrix(mass, "mass", len(matrix)),
             load=None if load is None else as_vector(load, "load", len(matrix)),
+            speed=None if speed is None else not_negative(as_vector(speed, "speed", len(pairs)), "speed"),
         )
 
     @classmethod

@@ -59,13 +59,14 @@ def contact_force_set(problem: FrictionalContact, x: np.ndarray, motion: Motion,
     pressed = (problem.limit > 0) | np.any(friction[:, closed] > 0, axis=1)
     sense = np.zeros(problem.tangential.shape)
     edges = np.zeros(sense.shape)
+    sliding_speed = np.zeros(len(sense))
     for k, rows in enumerate(problem.tangential):
         sliding = velocity[rows]
         speed = float(np.linalg.norm(sliding))
         if not pressed[k]:
             fixed[rows] = True
         elif speed > still[rows].max():
-            sense[k] = sliding / speed
+            sense[k], sliding_speed[k] = sliding / speed, speed
             if (
                 problem.polygon is not None
             ):  # at the corners that dissipate most: one, or two and the edge between
@@ -99,6 +100,7 @@ def contact_force_set(problem: FrictionalContact, x: np.ndarray, motion: Motion,
         problem.polygon,
         edges if np.any(edges) else None,
         mobility=matrix * duration,
+        speed=sliding_speed,
     )
 
 

@@ -2,15 +2,15 @@
 
     x = W⁺ (W x̄)                                                     Seiwald (4.5)-(4.8)
 
-is the smallest x of all with the same W x, whatever its signs and sizes. Forces beyond the limits of contact and
-friction are either cut off (Seiwald, listing C.5), which changes W x and hence the motion, or their excess is handed to
-the others (4.3.1, "manual redistribution") as long as these can take it.
+is the smallest x of all with the same W x, in a norm with weights if they are given, whatever its signs and sizes.
+Forces beyond the limits of contact and friction are either cut off (Seiwald, listing C.5), which changes W x and hence
+the motion, or their excess is handed to the others (4.3.1, "manual redistribution") as long as these can take it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from klapper.complementarity.errors import InvalidProblem
 from klapper.complementarity.selection.face import Face
 from klapper.complementarity.selection.force_set import ForceSet
 from klapper.complementarity.selection.least_squares import MinimumNorm
-from klapper.complementarity.selection.rule import Selection, chosen
+from klapper.complementarity.selection.rule import Selection, by_force, chosen, positive
 
 _BEYOND = 1e-12  # of the largest force: excess that is round-off
 _KEPT = 1e-10  # the same for forces that can no longer be met together
@@ -34,32 +34,41 @@ class PseudoInverse:
     limit stay there and the others take the rest, smallest first; where that ends in a contradiction the minimum norm
     is used, and the note says so. Redistribution is a heuristic and need not give the smallest forces.
 
+    ``weight``  C of the norm xᵀ C x that is least, above 0: one number, one for each force, or a mapping from names of
+                forces, the others having 1
+
     >>> pair = ForceSet.from_arrays([-2.0, 0.0], [[1.0, 1.0]], patches=[[0], [1]], limit=[0.5, 3.0])
     >>> PseudoInverse("clip").select(pair).forces.round(12).tolist()
     [-0.5, -1.0]
     >>> PseudoInverse("redistribute").select(pair).forces.round(12).tolist()
     [-0.5, -1.5]
+    >>> PseudoInverse("clip", weight=[3.0, 1.0]).select(pair).forces.round(12).tolist()
+    [-0.5, -1.5]
     """
 
     limits: Literal["clip", "redistribute"] = "clip"
+    weight: Any = 1.0
 
     def __post_init__(self) -> None:
         if self.limits not in ("clip", "redistribute"):
             raise InvalidProblem(f"limits is {self.limits!r}; allowed are 'clip' and 'redistribute'.")
+        positive(self.weight, "weight")
 
     @property
     def name(self) -> str:
-        return "pseudo-inverse" if self.limits == "clip" else "redistributed pseudo-inverse"
+        kind = "pseudo-inverse" if self.limits == "clip" else "redistributed pseudo-inverse"
+        return kind if np.ndim(self.weight) == 0 and not isinstance(self.weight, dict) else f"weighted {kind}"
 
     def select(self, forces: ForceSet, previous: np.ndarray | None = None) -> Selection:
-        smallest = forces.forces - forces.face.null @ (forces.face.null.T @ forces.forces)
+        weight = by_force(self.weight, forces, "weight", 1.0)
+        smallest = _least(forces.forces, forces.face.null, weight)
         clipped, rows = _clipped(forces, smallest)
         if rows.size == 0:
             return chosen(forces, smallest, self.name)
         if self.limits == "clip":
             names = ", ".join(forces.names[i] for i in rows[:6])
             return Selection(clipped, self.name, False, f"cut off at their limits: {names}")
-        found = _redistributed(forces, clipped, rows)
+        found = _redistributed(forces, clipped, rows, weight)
         if found is not None:
             return chosen(forces, found, self.name)
         other = MinimumNorm().select(forces)
@@ -91,7 +100,17 @@ def _clipped(forces: ForceSet, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return cut, np.flatnonzero(beyond)
 
 
-def _redistributed(forces: ForceSet, clipped: np.ndarray, rows: np.ndarray) -> np.ndarray | None:
+def _least(x: np.ndarray, loose: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The member (r,) of x + span(loose) with the least Σ weight x²."""
+    if loose.shape[1] == 0:
+        return x
+    across = weight[:, None] * loose
+    return np.asarray(x - loose @ np.linalg.solve(loose.T @ across, across.T @ x))
+
+
+def _redistributed(
+    forces: ForceSet, clipped: np.ndarray, rows: np.ndarray, weight: np.ndarray
+) -> np.ndarray | None:
     """Forces (r,) with those at their limits held there, or None if the others cannot make up for them."""
     face: Face = forces.face
     held = rows
@@ -101,9 +120,7 @@ def _redistributed(forces: ForceSet, clipped: np.ndarray, rows: np.ndarray) -> n
         t = np.linalg.lstsq(matrix, right, rcond=_KEPT)[0]
         if np.abs(matrix @ t - right).max() > _KEPT * face.size:
             return None
-        loose = _null(matrix)
-        t = t - loose @ (loose.T @ (face.null.T @ face.at(t)))
-        x = face.at(t)
+        x = _least(face.at(t), face.null @ _null(matrix), weight)
         cut, more = _clipped(forces, x)
         more = np.setdiff1d(more, held)
         if more.size == 0:

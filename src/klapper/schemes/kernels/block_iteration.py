@@ -22,13 +22,15 @@ CONVERGED, DIVERGED = 0, 1
 _VANISHING = 1e-12  # ε of (C.9), relative to the largest eigenvalue
 _RANK = 1e-10
 _PARALLEL = 1e-3
+_NOTHING = 1e-12
 
 
 class Options(NamedTuple):
     """The settings of the scheme as numbers, see :class:`klapper.schemes.nested_prox.NestedProx`.
 
     ``metric``  (3,) P of ansatz 1, 2 for one body; ``of_contacts``: ansatz 3, with ``contact_weights`` and
-                ``contact_linear`` (2,); ``stiffness``, ``preload`` [N s], ``weights`` (2,)
+                ``contact_linear`` (2,); ``by_limit``: stiffness of the feet by their limits;
+                ``stiffness``, ``preload`` [N s], ``weights`` (2,)
     ``start``   (4,) [N s] of every step, or those of the step before if ``warm``
     """
 
@@ -40,6 +42,7 @@ class Options(NamedTuple):
     contact_weights: np.ndarray
     contact_linear: np.ndarray
     plain: bool
+    by_limit: bool
     stiffness: np.ndarray
     preload: np.ndarray
     warm: bool
@@ -258,7 +261,13 @@ def _by_functional(
     if options.plain:
         impulse[1], impulse[3] = mu_a * impulse[0], mu_b * impulse[2]
     else:
-        shared = water_fill(-w / k * h, lower, upper, options.preload, options.stiffness)
+        stiffness = options.stiffness
+        if options.by_limit:
+            stiffness = np.empty(2)
+            most = max(form.friction[0] * impulse[0], form.friction[1] * impulse[2])
+            for i in range(2):
+                stiffness[i] = max(form.friction[i] * impulse[2 * i], _NOTHING * max(most, _NOTHING))
+        shared = water_fill(-w / k * h, lower, upper, options.preload, stiffness)
         impulse[1], impulse[3] = shared[0], shared[1]
     return case
 

@@ -34,9 +34,10 @@ class Harmonics:
     ``frequency``   of the fundamental [Hz]; ``start`` and ``end`` [s] of the whole periods that were looked at
     ``amplitude``   (K + 1,) A_k in the unit of the output; A_0 is the mean, with its sign
     ``phase``       (K + 1,) φ_k [rad] of cos(k ω t + φ_k), t in the time of the run
-    ``unrest``      change of the output over these periods, as a part of its span: 0 if it repeats; nan of forces
-    ``rest``        rms of what the harmonics leave, as a part of that of the deviation from the mean; nan of rates and
-                    forces
+    ``unrest``      dimensionless change of the output over these periods, as a part of its span: 0 if it repeats; nan
+                    of forces
+    ``rest``        dimensionless rms of what the harmonics leave, as a part of that of the deviation from the mean; nan
+                    of rates and forces
     ``name``        of the output
 
     >>> pure = Harmonics(2.0, 0.0, 0.5, np.array([0.1, 3.0, 0.0, 0.3]), np.zeros(4), 0.0, 0.0, "x")

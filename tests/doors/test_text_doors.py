@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
+from typer.testing import CliRunner
 
+from klapper.cli.commands import app
 from klapper.cli.errors import _told
 from klapper.doors import Unreadable
 from klapper.doors.files import content_of, opened, target_of
@@ -16,6 +18,9 @@ from klapper.doors.json import DEEPEST as DEEPEST_JSON, parse_json
 from klapper.doors.text import Printed, printable
 from klapper.doors.toml import DEEPEST, MOST_TABLES, parse_toml, read_toml
 from klapper.report.record import DamagedRecord, read
+from klapper.results import Layout, Run, Samples
+from klapper.studies import StudyError
+from klapper.studies.file import read_study
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False)
@@ -141,3 +146,31 @@ def test_orders_to_a_terminal_are_shown_and_not_sent() -> None:
     assert stream.text == "\x1b[31mred\x1b[0m �]0;title� �[2J�\n"
     assert printable("a\x1b[31m\r") == "a�[31m�"
     assert "\x1b" not in _told(DamagedRecord("x\x1b]0;y"))[0]
+
+
+@pytest.mark.parametrize(
+    "about", [{"citations": [1]}, {"citations": 3}, {"over_time": [[0.0]]}, {"picture": {"format": 1}}]
+)
+def test_what_a_run_tells_of_itself_is_shown_or_refused_in_one_sentence(about: Any, tmp_path: Path) -> None:
+    layout = Layout(("x",), ("x",))
+    Run(layout, Samples.empty(layout), about).save(tmp_path / "run.h5")
+    for words in (
+        ["show"],
+        ["show", "--page", str(tmp_path / "page.html")],
+        ["export", "--data", str(tmp_path / "x.csv")],
+    ):
+        done = CliRunner().invoke(app, [words[0], str(tmp_path / "run.h5"), *words[1:]])
+        assert done.exit_code in (0, 2), done.output
+
+
+@pytest.mark.parametrize("text", ['[[figure]]\nkind = ["map"]\n', 'store = "a\\nb"\n', 'example = "a\\nb"\n'])
+def test_studies_with_impossible_names_are_refused_in_one_line(text: str, tmp_path: Path) -> None:
+    whole = (
+        'example = "bouncing-ball"\noutputs = ["impacts"]\nstore = "s"\n[over]\nrestitution = [0.1, 0.2]\n'
+    )
+    head, _, rest = text.partition("[[")
+    lines = [line for line in whole.splitlines() if line.split(" ")[0] != text.split(" ")[0]]
+    (tmp_path / "study.toml").write_text(head + "\n".join(lines) + ("\n[[" + rest if rest else ""))
+    with pytest.raises(StudyError) as refused:
+        read_study(tmp_path / "study.toml")
+    assert "\n" not in str(refused.value)

@@ -15,6 +15,7 @@ from klapper.doors.text import printable
 from klapper.gallery import UnknownExample
 from klapper.gallery.parameter import ParameterError
 from klapper.report.record import DamagedRecord
+from klapper.results.errors import ResultsError
 from klapper.scenario.errors import ScenarioError
 
 CHECK_FAILED, WRONG_REQUEST, UNEXPECTED, INTERRUPTED = 1, 2, 3, 130
@@ -28,6 +29,9 @@ Large = Annotated[
 
 class WrongRequest(ValueError):
     """What was asked for cannot be done, for a reason the user can change."""
+
+
+_SENTENCES = (UnknownExample, ParameterError, DamagedRecord, ResultsError, ScenarioError, WrongRequest)
 
 
 @contextmanager
@@ -47,7 +51,7 @@ def one_sentence(debug: bool) -> Iterator[None]:
 
 def _told(error: Exception) -> tuple[str, int]:
     text = printable(" ".join(str(error).split()))
-    if isinstance(error, UnknownExample | ParameterError | DamagedRecord | ScenarioError | WrongRequest):
+    if isinstance(error, _SENTENCES):
         return text, WRONG_REQUEST
     if isinstance(error, OSError) and error.filename is not None:
         return printable(f"{error.filename}: {error.strerror}."), WRONG_REQUEST

@@ -35,25 +35,22 @@ def export(
 ) -> None:
     """Write a stored run for other programs: its numbers, or how it looks in three dimensions."""
     with one_sentence(debug):
-        from klapper.results import ResultsError, read
+        from klapper.results import read
 
         if all(wanted is None for wanted in (data, vtk, xdmf, gltf, picture)):
             raise WrongRequest(
                 "Say what to write: --data FILE, --vtk DIR, --xdmf FILE, --gltf FILE or --picture FILE."
             )
-        try:
-            from klapper import view
+        from klapper import view
 
-            run = read(path, large=large)
-            options: dict[str, Any] = {"frames": frames, "exaggeration": exaggeration}
-            files = [run.export(data)] if data else []
-            files += [view.write_vtk_series(run, vtk, **options)] if vtk else []
-            files += [view.write_xdmf(run, xdmf, **options)] if xdmf else []
-            files += [view.write_gltf(run, gltf, **options)] if gltf else []
-            if picture:
-                view.show(run, exaggeration=exaggeration, screenshot=str(picture)).close()
-                files.append(picture)
-        except ResultsError as error:
-            raise WrongRequest(str(error)) from error
+        run = read(path, large=large)
+        options: dict[str, Any] = {"frames": frames, "exaggeration": exaggeration}
+        files = [run.export(data)] if data else []
+        files += [view.write_vtk_series(run, vtk, **options)] if vtk else []
+        files += [view.write_xdmf(run, xdmf, **options)] if xdmf else []
+        files += [view.write_gltf(run, gltf, **options)] if gltf else []
+        if picture:
+            view.show(run, exaggeration=exaggeration, screenshot=str(picture)).close()
+            files.append(picture)
         for file in files:
             typer.echo(f"Written: {file.resolve()}")

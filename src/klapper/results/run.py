@@ -327,7 +327,10 @@ class Run(Shown):
 
     def citation(self, *, bibtex: bool = False) -> str:
         """The publications behind the run, as lines of text or as BibTeX."""
-        return references(self.about.get("citations") or (), bibtex=bibtex)
+        keys = self.about.get("citations") or ()
+        if not isinstance(keys, list | tuple) or not all(isinstance(key, str) for key in keys):
+            raise ResultsError("The citations of this run are damaged.")
+        return references(keys, bibtex=bibtex)
 
     def save(self, path: str | Path) -> Path:
         """Write the run into an HDF5 file, whole or not at all; the path of the file."""

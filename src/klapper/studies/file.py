@@ -123,6 +123,7 @@ def read_study(path: Path, *, allow: Sequence[Path] = ()) -> tuple[Study, list[F
         raise StudyError(f"{path} cannot be read: {error.strerror or error}.") from None
     except Unreadable as error:
         raise StudyError(f"{path} cannot be read: {error}.") from error
+    _require_one_line(content)
     _require_keys(content, _KNOWN, ("outputs", "over"), "the study")
     _require_countable(content)
     over, outputs = _design(content), _names(content, "outputs")
@@ -271,16 +272,25 @@ def _refine(content: Mapping[str, Any]) -> Refine | None:
 
 def _wish(number: int, given: Any) -> FigureWish:
     where = f"figure {number}"
-    if not isinstance(given, dict) or given.get("kind") not in _FIGURES:
-        kind = given.get("kind") if isinstance(given, dict) else given
+    kind = given.get("kind") if isinstance(given, dict) else given
+    if not isinstance(given, dict) or not isinstance(kind, str) or kind not in _FIGURES:
         raise StudyError(f"the kind of {where} is {shown(kind)}: give one of {', '.join(_FIGURES)}.")
-    allowed = _FIGURES[given["kind"]]
+    allowed = _FIGURES[kind]
     needed = tuple(key for key in allowed if key not in _OPTIONAL)
     _require_keys(given, ("kind", *allowed), needed, where)
     arguments = {key: value for key, value in given.items() if key != "kind"}
     if "at" in arguments:
         arguments["at"] = _flat(_typed(arguments, "at", dict, "a table of parameters"))
     return FigureWish(f"{given['kind']}-{number}", given["kind"], arguments)
+
+
+def _require_one_line(content: Any) -> None:
+    """Refuse names of more than one line, which are repeated in sentences and are names of nothing."""
+    if isinstance(content, dict | list):
+        for entry in (*content, *content.values()) if isinstance(content, dict) else content:
+            _require_one_line(entry)
+    elif isinstance(content, str) and len(content.splitlines()) > 1:
+        raise StudyError(f"{shown(content)} has more than one line: give names of one line.")
 
 
 def _require_keys(given: Mapping[str, Any], known: Sequence[str], needed: Sequence[str], where: str) -> None:

@@ -6,7 +6,17 @@ import pytest
 from klapper.analysis import follow_load, static_state
 from klapper.complementarity import ActiveSet, Lemke
 from klapper.mechanics import Contact, FrictionElement, InvalidModel, LinearSystem
-from klapper.schemes import EnergyMomentum, EventDriven, Moreau, Newmark, PiecewiseExact, QuasiStatic
+from klapper.schemes import (
+    AugmentedLagrange,
+    EnergyMomentum,
+    EventDriven,
+    HardContact,
+    Moreau,
+    Newmark,
+    PenaltyContact,
+    PiecewiseExact,
+    QuasiStatic,
+)
 from klapper.simulation import simulate
 
 
@@ -23,6 +33,21 @@ def test_a_solver_is_a_name_or_an_object_and_nothing_else(scheme) -> None:
     for solver, said in ((Lemke, "is the class Lemke"), (3, "solver is 3"), ("lemk", "Did you mean 'lemke'")):
         with pytest.raises(InvalidModel, match=said):
             scheme(solver=solver)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"contact": AugmentedLagrange(1e4)}, "contact is AugmentedLagrange.*; allowed are HardContact"),
+        ({"contact": HardContact}, "contact is <class"),
+        ({"contact": 1e4}, "contact is 10000.0"),
+        ({"enforcement": PenaltyContact(1e4)}, "enforcement is PenaltyContact.*; allowed are Multipliers"),
+        ({"enforcement": "penalty"}, "enforcement is 'penalty'"),
+    ],
+)
+def test_contacts_and_constraints_are_held_by_what_can_hold_them(options, said) -> None:
+    with pytest.raises(InvalidModel, match=said):
+        EnergyMomentum(1e-3, **options)
 
 
 def test_a_system_without_stiffness_is_refused_by_quasi_static_steps_at_once() -> None:

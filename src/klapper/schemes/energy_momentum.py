@@ -112,6 +112,13 @@ class EnergyMomentum(AccurateSteps):
         ):
             if given not in allowed:
                 raise InvalidModel(f"{name} is {given!r}; allowed are {', '.join(allowed)}.")
+        for argument, kinds in (
+            ("enforcement", (Multipliers, Penalty, AugmentedLagrange)),
+            ("contact", (HardContact, PenaltyContact)),
+        ):
+            if not isinstance(getattr(self, argument), kinds):
+                known = ", ".join(f"{kind.__name__}(…)" for kind in kinds)
+                raise InvalidModel(f"{argument} is {getattr(self, argument)!r}; allowed are {known}.")
         if self.constraint_forces == "modified" and not isinstance(self.enforcement, Multipliers):
             raise InvalidModel("modified constraints are held by multipliers; leave the penalty out.")
 

@@ -11,13 +11,14 @@ HEADLINE_FIGURE := turn.gif
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test test-all bench lint docs gallery picture clean
+.PHONY: help env demo test test-all slowest bench lint docs gallery picture clean
 
 help:
 	@echo "make env       the environment in $(VENV), with $(BIN)/klapper"
 	@echo "make demo      run the headline example and write its report page"
 	@echo "make test      all tests but the long reproductions"
 	@echo "make test-all  all tests"
+	@echo "make slowest   the quick tests, and the twenty that take longest"
 	@echo "make bench     timings beside other programs"
 	@echo "make lint      style and types"
 	@echo "make docs      the documentation as a site, in out/site"
@@ -54,6 +55,10 @@ test-all: export OPENBLAS_NUM_THREADS = 1
 test-all: env
 	@$(PIP) --no-build-isolation --editable '.[dev,docs,studio,view]'
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+slowest: export OPENBLAS_NUM_THREADS = 1
+slowest: env
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" --durations 20
 
 bench: env
 	@$(MAKE) -s $(BENCH_READY)

@@ -7,8 +7,9 @@
 Every second draw changes one parameter by a factor of up to ten, the others change all by a factor of up to two, within
 their bounds. Whole numbers and times, which say how much there is to compute, change by up to three and 1.6. Bounds
 that may be reached are drawn too, and numbers that may have either sign change it now and then. Entries of a list keep
-their proportions but for 5 %, since most of them belong together (radii, meshes to be compared); words and truth values
-are drawn from all that there are.
+their proportions but for 5 %, since most of them belong together (radii, meshes to be compared), and so do lengths that
+change together but for 25 %: a model is drawn larger or smaller, not torn apart. Words and truth values are drawn from
+all that there are.
 
 Each draw runs as ``klapper run NAME --set …`` in a process of its own, with a limit of processor time and memory:
 
@@ -56,8 +57,8 @@ FAR, ALL = (10.0, 3.0), (2.0, 1.6)
 """Greatest factors of a parameter that changes alone, and of all together: of quantities, and of the amount of work."""
 EDGE = 0.1
 """How often a bound is drawn that may be reached, and how often a number changes its sign."""
-TOGETHER = 1.05
-"""Greatest factor between entries of a list beside their common one."""
+TOGETHER, SIMILAR = 1.05, 1.25
+"""Greatest factors beside a common one: between entries of a list, and between lengths that change together."""
 
 
 @dataclass(frozen=True)
@@ -85,19 +86,26 @@ def settings_drawn(example: Example, draws: int, seed: int) -> Iterator[tuple[st
         chance = random.Random(f"{example.name} {seed} {number}")
         alone = number % 2 == 0
         changed = order[number // 2 % len(order) :][:1] if alone else list(example.arguments)
-        values = {each: drawn(each, chance, FAR if alone else ALL) for each in changed}
+        size = 1.0 if alone else _spread(chance, ALL[0] / SIMILAR)
+        values = {
+            each: drawn(each, chance, FAR if alone else ALL, 1.0 if alone else size) for each in changed
+        }
         yield tuple(
             f"{each.name}={each.written(value)}" for each, value in values.items() if value != each.default
         )
 
 
-def drawn(argument: Argument, chance: random.Random, factors: tuple[float, float]) -> Any:
-    """A value of the argument that its declaration admits."""
+def drawn(argument: Argument, chance: random.Random, factors: tuple[float, float], size: float = 1.0) -> Any:
+    """A value of the argument that its declaration admits; ``size`` is the common factor of lengths."""
+    if argument.meaning.unit != "m":
+        size = 1.0
+    elif size != 1.0:
+        factors = (SIMILAR, SIMILAR)
     if argument.container is None:
-        return _entry(argument, argument.default, chance, factors, 1.0)
+        return _entry(argument, argument.default, chance, factors, size)
     if argument.choices:
         return argument.container(chance.sample(argument.choices, chance.randint(1, len(argument.choices))))
-    common = _factor(argument, chance, factors)
+    common = size * _factor(argument, chance, factors)
     for _ in range(100):
         value = argument.container(
             _entry(argument, entry, chance, (TOGETHER, TOGETHER), common) for entry in argument.default
@@ -133,7 +141,7 @@ def _number(
     if argument.scalar is float and reachable and chance.random() < EDGE:
         return float(chance.choice(reachable))
     for _ in range(100):
-        number = (shipped or chance.choice((-1.0, 1.0))) * common * _factor(argument, chance, factors)
+        number = (shipped or _of_nothing(argument, chance)) * common * _factor(argument, chance, factors)
         if chance.random() < EDGE:
             number = -number
         if argument.scalar is int:
@@ -143,6 +151,18 @@ def _number(
         if meaning.admits(value):
             return value
     return shipped
+
+
+def _of_nothing(argument: Argument, chance: random.Random) -> float:
+    """What stands for a shipped 0: 1 in SI units, in a list a small part of its largest entry; 0 is a choice of the
+    program where it is a time or a whole number."""
+    if argument.container is not None:
+        return (
+            0.05 * max((abs(entry) for entry in argument.default), default=0.0) * chance.choice((-1.0, 1.0))
+        )
+    if argument.scalar is int or argument.meaning.unit == "s":
+        return 0.0
+    return chance.choice((-1.0, 1.0))
 
 
 def _text(argument: Argument, chance: random.Random, factors: tuple[float, float]) -> str:

@@ -255,7 +255,11 @@ def test_names_of_numbers_are_shown_whole(capsys: pytest.CaptureFixture[str]) ->
         ("wedged-disc", "friction=0.5", "wedged-disc has no parameter 'friction'"),
         ("sliding-contact", "delassus=1,2", "delassus must be 3 numbers (diagonal) or 9 (rows), not 2."),
         ("sliding-contact", "delassus=1,-1,1", "delassus must be symmetric and positive definite."),
-        ("sliding-contact", "vertices=4,5", "vertices must be even numbers of at least 4, not 4,5."),
+        (
+            "sliding-contact",
+            "vertices=4,5",
+            "vertices must be whole numbers separated by commas, each at least 4 and a multiple of 2",
+        ),
         ("rotor-stop", "top_speed=50", "top_speed must be at least 1.01 times the critical speed"),
     ],
 )

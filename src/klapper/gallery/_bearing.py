@@ -137,7 +137,7 @@ def bearing_outcome(
     from klapper.gallery._run import ledger_check, run_audit
     from klapper.mechanics import InvalidModel
     from klapper.report.film import Film
-    from klapper.simulation import simulate
+    from klapper.simulation import SimulationFailed, simulate
 
     if until < ramp + 2.0 * step:
         raise ParameterError("until must be later than ramp: the free phase is what is judged.")
@@ -148,6 +148,8 @@ def bearing_outcome(
         run = simulate(world, until, contact_scheme(scheme, step, energy_option, penalty))
     except InvalidModel as error:
         raise ParameterError(f"scheme cannot be {scheme} here: {error}") from error
+    except SimulationFailed as error:
+        raise ParameterError(f"scheme {scheme} does not get through: {error}") from error
     whole, free = Balance(world, run), Balance(world, run, since=ramp)
     shapes = Meshes(world, run)
     pressure = fit_pressure(bearing, still, fit)

@@ -25,7 +25,7 @@ from klapper.gallery._bearing import (
 )
 from klapper.gallery._contact_motion import EnergyOption
 from klapper.gallery._interfaces import InterfaceName, interface_named
-from klapper.gallery.example import Outcome, Parameter, example
+from klapper.gallery.example import Outcome, Parameter, ParameterError, example
 
 
 @example("domain-decomposition", source="Hesch 6.2, Figs. 6.9-6.13; load and mode of contact chosen")
@@ -52,6 +52,7 @@ def domain_decomposition(
     around: CellsAround = (40, 48),
 ) -> Outcome:
     from klapper.continuum import Tie, annulus, fitted
+    from klapper.mechanics import InvalidModel
 
     require_fit(shaft, shell)
     method: Literal["mortar", "node-to-segment"] = "mortar" if tie == "mortar" else "node-to-segment"
@@ -62,15 +63,18 @@ def domain_decomposition(
     turn = between_corners(ring_cells)
     lining = annulus(joints[0], shaft[1], (1, ring_cells[0]))
     liner = annulus(shell[0], joints[1], (1, ring_cells[1])).moved(turn=turn)
-    core = fitted(
-        annulus(shaft[0], joints[0], (rows, around[0])), "outer", onto=(lining, "inner"), method=method
-    )
-    hull = fitted(
-        annulus(joints[1], shell[1], (rows, around[1])).moved(turn=turn),
-        "inner",
-        onto=(liner, "outer"),
-        method=method,
-    )
+    try:
+        core = fitted(
+            annulus(shaft[0], joints[0], (rows, around[0])), "outer", onto=(lining, "inner"), method=method
+        )
+        hull = fitted(
+            annulus(joints[1], shell[1], (rows, around[1])).moved(turn=turn),
+            "inner",
+            onto=(liner, "outer"),
+            method=method,
+        )
+    except InvalidModel as error:
+        raise ParameterError(f"around and ring_cells do not fit: {error}") from error
     bodies = [solid("shaft", core), solid("lining", lining), solid("liner", liner), solid("shell", hull)]
     ties = [
         Tie(("shaft", "outer"), ("lining", "inner"), method=method),

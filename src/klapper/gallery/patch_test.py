@@ -144,9 +144,14 @@ class Patch:
     @cached_property
     def run(self) -> "Run":
         from klapper.schemes import QuasiStatic
-        from klapper.simulation import simulate
+        from klapper.simulation import SimulationFailed, simulate
 
-        return simulate(self.world, 1.0, QuasiStatic(1.0))
+        try:
+            return simulate(self.world, 1.0, QuasiStatic(1.0))
+        except SimulationFailed as error:
+            raise ParameterError(
+                f"interface {self.interface} bears no load of this size here: {error}"
+            ) from error
 
     @cached_property
     def uniform(self) -> Uniform:

@@ -64,7 +64,7 @@ def ring_collision(
     from klapper.gallery._run import ledger_check, run_audit
     from klapper.mechanics import InvalidModel
     from klapper.report.film import Film
-    from klapper.simulation import simulate
+    from klapper.simulation import SimulationFailed, simulate
 
     if radii[0] >= radii[1] or cells[1] < 3 or hypot(distance, offset) <= 2.0 * radii[1]:
         raise ParameterError(
@@ -78,6 +78,8 @@ def ring_collision(
         run = simulate(world, until, contact_scheme(scheme, step, energy_option, penalty))
     except InvalidModel as error:
         raise ParameterError(f"scheme cannot be {scheme} here: {error}") from error
+    except SimulationFailed as error:
+        raise ParameterError(f"scheme {scheme} does not get through: {error}") from error
     balance, shapes = Balance(world, run), Meshes(world, run)
     touching = (run.state > 0).any(axis=1)
     when = run.time[touching] if touching.any() else np.full(1, np.nan)

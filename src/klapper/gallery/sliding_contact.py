@@ -36,17 +36,18 @@ def sliding_contact(
         tuple[float, ...],
         Parameter("Delassus matrix: its diagonal (3 numbers) or its rows (9 numbers)", unit="1/kg"),
     ] = (1.0, 1.0, 1.0),
-    vertices: Annotated[tuple[int, ...], Parameter("numbers of vertices, even", at_least=4)] = (4, 8, 16, 32),
+    vertices: Annotated[tuple[int, ...], Parameter("numbers of vertices", at_least=4, multiple_of=2)] = (
+        4,
+        8,
+        16,
+        32,
+    ),
 ) -> Outcome:
     from klapper.complementarity import uniqueness
     from klapper.contact_states import STATE_NAMES
     from klapper.gallery._audit import in_one_line
 
     matrix = _as_matrix(delassus)
-    if any(count % 2 for count in vertices):
-        raise ParameterError(
-            f"vertices must be even numbers of at least 4, not {','.join(map(str, vertices))}."
-        )
     exact = _solved(matrix, free_velocity, friction, None)
     polygons = [_solved(matrix, free_velocity, friction, count) for count in vertices]
     state = STATE_NAMES[int(exact.problem.states(exact.x)[0])]

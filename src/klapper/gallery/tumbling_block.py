@@ -44,7 +44,7 @@ def tumbling_block(
     from klapper.gallery._elastic_flight import flight_scheme, kept_checks, law_named
     from klapper.gallery._run import ledger_check, run_audit
     from klapper.schemes import stable_step
-    from klapper.simulation import simulate
+    from klapper.simulation import SimulationFailed, simulate
 
     solid = Solid("block", block(SIZES, cells), law_named(material, young, POISSON), density=DENSITY)
     world = Continuum(
@@ -58,10 +58,13 @@ def tumbling_block(
             f"the longest step is a rotation by {longest:.2g} rad; allowed are up to 2: use smaller factors, a slower "
             f"spin or a stiffer block."
         )
-    runs = [
-        simulate(world, steps * factor * limit, flight_scheme("energy-momentum", factor * limit))
-        for factor in factors
-    ]
+    try:
+        runs = [
+            simulate(world, steps * factor * limit, flight_scheme("energy-momentum", factor * limit))
+            for factor in factors
+        ]
+    except SimulationFailed as error:
+        raise ParameterError(f"factors {factors} are too large here: {error}") from error
     reports = [run.conservation for run in runs]
     drifts = {
         name: [report[name].since_start / report[name].size for report in reports]

@@ -13,6 +13,7 @@ from klapper.mechanics.rigid_form import RigidForm
 from klapper.schemes.base import Snapshot
 
 if TYPE_CHECKING:
+    from klapper.mechanics.kernels.signatures import Pointer
     from klapper.schemes.kernels.rigid_saving import Log, Saved
     from klapper.schemes.kernels.rigid_tables import Model
 
@@ -28,10 +29,10 @@ class RigidStretch:
     ``max_sweeps``  sweeps over all contacts of a step before the loop stops and says so
     ``start``       time [s] of step number 0
 
-    Up to a dozen contacts are solved to round-off. Heaps have nearly indeterminate forces: 1e-5 is a tolerance that
-    they reach, 1e-4 one that they reach quickly. Contacts are sampled as a table of all possible ones if these are at
-    most ``MOST_LISTED_CONTACTS`` (a number that stands for none has the gap nan), else as a log of those loaded in the
-    last step before a sample.
+    Up to a dozen contacts are solved to round-off. Heaps have nearly indeterminate forces: 1e-4 is a tolerance that
+    they reach quickly, 1e-8 one that they reach at rest; while they fall together it may take seconds a step.
+    Contacts are sampled as a table of all possible ones if these are at most ``MOST_LISTED_CONTACTS`` (a number that
+    stands for none has the gap nan), else as a log of those loaded in the last step before a sample.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class RigidStretch:
             raise InvalidModel(f"max_sweeps is {max_sweeps}; allowed are numbers from 1 on.")
         self.form, self.theta, self.step, self.tolerance = form, float(theta), float(step), float(tolerance)
         self.max_sweeps, self.start = int(max_sweeps), float(start)
+        self._newton: Pointer | None = None  # of heaps, from the first step on that wants it
 
     @property
     def contact_count(self) -> int:
@@ -86,11 +88,24 @@ class RigidStretch:
         text is empty if that is the last one, else it says why the loop stopped. The samples are the arrays of
         ``klapper.results.Samples``; "loaded", if there, is a dict with the arrays of ``klapper.results.Loaded``.
         """
-        from klapper.schemes.kernels.rigid_loop import run
+        from klapper.schemes.kernels.rigid_loop import UNSOLVED
+        from klapper.schemes.kernels.rigid_parts import with_newton, without_newton
 
         numbers = _sample_numbers(snapshot.step, count, every)
-        saved, log = self._room(len(numbers))
-        ended, done, contacts, residual, number, impulse, log = run(
+        saved, ended = self._loop(snapshot, count, every, len(numbers), self._newton or without_newton())
+        if ended[0] == UNSOLVED and self._newton is None and np.isnan(ended[3]):
+            self._newton = with_newton()
+            saved, ended = self._loop(snapshot, count, every, len(numbers), self._newton)
+        return self._ending(snapshot, numbers, saved, ended)
+
+    def _loop(
+        self, snapshot: Snapshot, count: int, every: int, samples: int, newton: Pointer
+    ) -> tuple[Saved, tuple[Any, ...]]:
+        """The arrays with the samples, and what the compiled loop returns."""
+        from klapper.schemes.kernels.rigid_loop import run
+
+        saved, log = self._room(samples)
+        return saved, run(
             self._model,
             self.step,
             self.theta,
@@ -107,7 +122,14 @@ class RigidStretch:
             self._every_pair,
             saved,
             log,
+            newton,
         )
+
+    def _ending(
+        self, snapshot: Snapshot, numbers: np.ndarray, saved: Saved, loop: tuple[Any, ...]
+    ) -> tuple[Snapshot, dict[str, Any], str]:
+        """What :meth:`run` returns."""
+        ended, done, contacts, residual, number, impulse, log = loop
         why = self._why(ended, contacts, residual)
         if done == 0:
             return snapshot, {}, why

@@ -10,6 +10,7 @@ The same formulas as ``klapper.schemes.moreau``. The ledger of a step, with v_m 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -89,11 +90,13 @@ def run(
     every_pair: np.ndarray,
     saved: Saved,
     log: Log,
+    newton: Any,
 ) -> tuple[int, int, int, float, np.ndarray, np.ndarray, Log]:
     """Do ``count`` steps from step number ``first`` and save the multiples of ``every`` and the last.
 
     ``old_number`` (k,), ``old_impulse`` (k, 3)  of the contacts loaded in the step before
     ``every_pair``  (m, 4) all possible contacts if they are saved as a table, else (0, 4) and they are logged
+    ``newton``      the method for heaps, by its address, see ``rigid_parts``
     Uses q and v as its own. Returns how it ended (DONE, UNSOLVED, OVERFLOW), the number of samples saved, the number
     of contacts in the last step and its residual, numbers and impulses of the contacts loaded at the last sample, and
     the log.
@@ -178,7 +181,7 @@ def run(
             reached = solve_alone(body, contact, link, impulse, total)
         elif total > 1:
             warm_start(link, impulse, total, number, loaded, found)
-            reached = solve(body, contact, link, impulse, total, tolerance, max_sweeps, momentum)
+            reached = solve(body, contact, link, impulse, total, tolerance, max_sweeps, momentum, newton)
         if not reached <= tolerance:
             return UNSOLVED, row, total, reached, kept_number[:kept], kept_impulse[:kept], log
         if total > 0 or found > 0:

@@ -1,11 +1,13 @@
 """Impulses of all contacts of a step: sweeps with momentum until their laws hold.
 
-A single contact needs one visit; a few contacts are solved as far as the arithmetic allows, many to a tolerance.
+A single contact needs one visit; a few contacts are solved as far as the arithmetic allows, many to a tolerance. Where
+sweeps do not get on, as in heaps at rest, Newton's method takes over from time to time (``rigid_newton``).
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +23,10 @@ _NEAR = 4.0  # times the goal: change of a sweep from which on the residual is w
 _GROWTH = 1.1  # of |g|² from which on the momentum is lost
 _DRIFTING = 200  # contacts up to which a drift is looked for: in larger heaps it never becomes steady
 _SWEEPS_PER_REFRESH = 100
+# Sweeps before Newton's method is tried, and how much later each time again: they take about as long as it does, so
+# that a heap that sweeps can solve is never solved much later, and one that they cannot not much later either.
+_FIRST_NEWTON, _LATER = 300, 4
+_NEWTON_STEPS = 100
 
 
 @njit(cache=True, error_model="numpy")
@@ -47,8 +53,12 @@ def solve(
     tolerance: float,
     max_sweeps: int,
     momentum: Momentum,
+    newton: Any,
 ) -> float:
-    """Sweep from the given impulses until the residual is at most ``tolerance``; returns the residual."""
+    """Sweep from the given impulses until the residual is at most ``tolerance``; returns the residual.
+
+    ``newton``  ``rigid_newton.drift_implicitly`` by its address
+    """
     refresh(body, contact, link, impulse, count)
     scale = velocity_scale(body, contact, link, impulse, count, tolerance)
     reached = residual(body, contact, link, impulse, count) / scale
@@ -56,6 +66,7 @@ def solve(
     if reached <= goal:
         return reached
     best, best_sweep, next_look, size, watch = reached, 0, 0, 0.0, new_watch()
+    next_newton = _FIRST_NEWTON
     stop(momentum, count)
     for sweeps in range(1, max_sweeps + 1):
         begin_step(momentum, body, impulse, count)
@@ -75,6 +86,15 @@ def solve(
                 best, best_sweep = reached, sweeps
             elif reached <= tolerance and sweeps >= best_sweep + _STAGNATION:
                 break
+        if sweeps == next_newton and count > _FEW:
+            next_newton *= _LATER
+            reached = newton(body, contact, link, impulse, count, tolerance, _NEWTON_STEPS)
+            if not reached > goal:  # nan, too, ends the loop
+                break
+            refresh(body, contact, link, impulse, count)
+            stop(momentum, count)
+            size = 0.0
+            continue
         before, size = size, end_step(momentum, contact, impulse, count)
         if count <= _DRIFTING and drifts(watch, size, sweeps):
             leap = follow(watch, momentum, contact, impulse, count, sweeps)

@@ -43,10 +43,10 @@ def linear_form(system: LinearSystem) -> CompiledForm:
         system.stiffness,
         system.circulatory,
     )
-    entries = [sparse.coo_array((n, n)) if each is None else sparse.coo_array(each) for each in matrices]
-    assert tables.integers(np.zeros(40)) == Tables.HEADER  # room for the head, filled below
+    entries = [_by_rows(each, n) for each in matrices]
+    assert tables.integers(np.zeros(48)) == Tables.HEADER  # room for the head, filled below
     for matrix in entries:
-        head += [tables.integers(matrix.coords[0]), tables.integers(matrix.coords[1])]
+        head += [tables.integers(matrix.indptr), tables.integers(matrix.indices)]
         head += [tables.numbers(matrix.data), matrix.data.size]
     head += [tables.signal(system.load), tables.numbers(system._dead_load)]
     head += [tables.integers(contact_columns), tables.numbers(contact_rows)]
@@ -57,11 +57,11 @@ def linear_form(system: LinearSystem) -> CompiledForm:
     head.append(tables.numbers([_law(tables, part) for part in parts]))
     motions = [tables.signal(part.offset) for part in joints]
     head += [tables.integers(joint_columns), tables.numbers(joint_rows), tables.integers(motions)]
+    tangents, stiff, rate = _at_the_same_places(entries[1], entries[0])
+    head += [tables.numbers(stiff), tables.numbers(rate)]
     own = compile_signals(tables)
     index, data = tables.packed()
     index[Tables.HEADER : Tables.HEADER + len(head)] = head
-    stiff, rate = entries[1], entries[0]
-    tangents = np.array([np.append(stiff.coords[k], rate.coords[k]) for k in range(2)], dtype=np.int64)
     return CompiledForm(
         index,
         data,
@@ -74,8 +74,8 @@ def linear_form(system: LinearSystem) -> CompiledForm:
         tangents=linear.tangents if tangents.size else None,
         tangent_entries=tangents,
         constant_tangents=True,
-        by_position=stiff.data.size > 0,
-        by_velocity=rate.data.size > 0,
+        by_position=entries[1].nnz > 0,
+        by_velocity=entries[0].nnz > 0,
         complete=True,
         contacts=m,
         tangential=d,
@@ -97,6 +97,24 @@ def linear_form(system: LinearSystem) -> CompiledForm:
         potential=linear.potential,
         powers=linear.powers,
     )
+
+
+def _by_rows(matrix: Any, size: int) -> Any:
+    """A matrix by compressed rows; None is one of zeros."""
+    rows = sparse.csr_array((size, size)) if matrix is None else sparse.csr_array(matrix)
+    rows.sum_duplicates()
+    return rows
+
+
+def _at_the_same_places(one: Any, two: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Places (2, e) where either of two matrices (n, n) has an entry, and the entries (e,) of both."""
+    n = one.shape[0]
+    at = [np.repeat(np.arange(n), np.diff(each.indptr)) * n + each.indices for each in (one, two)]
+    places = np.union1d(*at)
+    entries = np.zeros((2, places.size))
+    for row, where, each in zip(entries, at, (one, two), strict=True):
+        row[np.searchsorted(places, where)] = each.data
+    return np.array(np.divmod(places, n), dtype=np.int64), entries[0], entries[1]
 
 
 def _laws(tables: Tables, own: OwnSignals) -> Any:

@@ -2,9 +2,11 @@
 
 ``index`` from HEADER on: n, m, d, p, w, u; then places (N: in ``data``, I: in ``index``) of
 
-     0 mass N, count    2 D + G: rows I, columns I, entries N, count    6 the same of K + N    10 D    14 K    18 N
+     0 mass N, count    2 D + G: starts of rows I, columns I, entries N, count    6 the same of K + N    10 D    14 K
+    18 N
     22 load N    23 dead load N    24 contact columns I, rows N    26 offsets I, rates I, rate sizes I
     29 has normal, ε, law number, limit, ratio: N    30 constraint columns I, rows N, offsets I
+    33 K + N and D + G at the places of both: N
 """
 
 from __future__ import annotations
@@ -22,23 +24,32 @@ _N = Tables.HEADER
 _AT = _N + 6
 MASS, RATE, POSITION, DAMPING, STIFFNESS, CIRCULATORY = _AT, _AT + 2, _AT + 6, _AT + 10, _AT + 14, _AT + 18
 LOAD, DEAD, ROWS, OFFSETS, LAWS, JOINTS = _AT + 22, _AT + 23, _AT + 24, _AT + 26, _AT + 29, _AT + 30
+TANGENTS = _AT + 33
 
 
 @inlined
 def _subtract(index: np.ndarray, data: np.ndarray, at: int, x: np.ndarray, out: np.ndarray) -> None:
     """out −= A x for the matrix whose places stand at ``index[at]``."""
-    rows, columns, entries = index[at], index[at + 1], index[at + 2]
-    for e in range(index[at + 3]):
-        out[index[rows + e]] -= data[entries + e] * x[index[columns + e]]
+    starts, columns, entries = index[at], index[at + 1], index[at + 2]
+    if index[at + 3] == 0:
+        return
+    for i in range(out.size):
+        total = out[i]
+        for e in range(index[starts + i], index[starts + i + 1]):
+            total -= data[entries + e] * x[index[columns + e]]
+        out[i] = total
 
 
 @inlined
 def _quadratic(index: np.ndarray, data: np.ndarray, at: int, x: np.ndarray, y: np.ndarray) -> float:
     """yᵀ A x."""
-    rows, columns, entries = index[at], index[at + 1], index[at + 2]
+    starts, columns, entries = index[at], index[at + 1], index[at + 2]
     total = 0.0
-    for e in range(index[at + 3]):
-        total += y[index[rows + e]] * data[entries + e] * x[index[columns + e]]
+    if index[at + 3] == 0:
+        return total
+    for i in range(y.size):
+        for e in range(index[starts + i], index[starts + i + 1]):
+            total += y[i] * data[entries + e] * x[index[columns + e]]
     return total
 
 
@@ -70,11 +81,11 @@ def tangents(
     by_position: np.ndarray,
     by_velocity: np.ndarray,
 ) -> None:
-    """Entries of K + N, then those of D + G."""
-    stiff, rate = index[POSITION + 3], index[RATE + 3]
-    for e in range(stiff + rate):
-        by_position[e] = -data[index[POSITION + 2] + e] if e < stiff else 0.0
-        by_velocity[e] = -data[index[RATE + 2] + e - stiff] if e >= stiff else 0.0
+    """Entries of K + N and of D + G, where either has one."""
+    stiff, rate = index[TANGENTS], index[TANGENTS + 1]
+    for e in range(by_position.size):
+        by_position[e] = -data[stiff + e]
+        by_velocity[e] = -data[rate + e]
 
 
 @form_function("gaps", allocates=False)

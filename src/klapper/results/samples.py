@@ -86,7 +86,7 @@ class Layout:
         for part in ("coordinates", "velocities", "contacts", "constraints"):
             names = getattr(self, part)
             if isinstance(names, str):
-                raise ResultsError(f"{part} must be a sequence of names, not the text '{names}'.")
+                raise ResultsError(f"{part} must be a sequence of names, not the text {names[:60]!r}.")
             names = tuple(writable(str(name)) for name in names)
             if len(set(names)) < len(names):
                 seen: set[str] = set()

@@ -152,6 +152,16 @@ def test_any_name_is_inside_or_refused(name: str) -> None:
         assert path.is_relative_to(root.path)
 
 
+@pytest.mark.parametrize("name", ["x" * 300 + ".toml", "a/" * 3000 + "x.toml", "é" * 200 + ".toml"])
+def test_names_that_are_too_long_are_told_so(name: str, studio: Any) -> None:
+    for answer in (
+        *(studio.get(question, path=name) for question in ("glance", "run", "study", "scenario")),
+        studio.post("save", {"path": name, "text": "", "digest": None}),
+        studio.post("begin", {"path": name, "kind": "linear"}),
+    ):
+        assert (answer.status, "too long" in answer.sentence) == (400, True)
+
+
 @pytest.mark.parametrize("name", ["run.log", "report.html"])
 def test_a_pipe_beside_a_run_is_not_waited_for(name: str, studio: Any) -> None:
     layout = Layout(("x",), ("x",))

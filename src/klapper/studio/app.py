@@ -219,6 +219,10 @@ def _answered(studio: Studio, answer: Answer, given: Mapping[str, Any], *, plain
         return _sentence(studio.root.told(str(error)), error.status, plain=plain)
     except DAMAGED as error:
         return _sentence(studio.root.told(str(error)), 422, plain=plain)
+    except OSError as error:  # of a name that a file system refuses, a file that vanished, a full disk
+        return _sentence(
+            f"The files cannot be used: {error.strerror or type(error).__name__}.", 400, plain=plain
+        )
     except Exception as error:
         words = f"{type(error).__name__}: {studio.root.told(str(error)).removesuffix('.')}."
         print(f"The studio could not answer. {words}", file=sys.stderr)

@@ -13,6 +13,8 @@ from pathlib import Path, PurePosixPath
 
 from klapper.studio.errors import StudioError
 
+_LONGEST, _LONGEST_PART = 2000, 255  # characters, and bytes of a part, of usual file systems
+
 
 @dataclass(frozen=True)
 class Root:
@@ -35,6 +37,10 @@ class Root:
         """The path of a name, with all links followed; it need not exist."""
         if not isinstance(name, str) or not name or "\0" in name:
             raise StudioError("The name of a file is missing.")
+        if len(name) > _LONGEST or any(
+            len(part.encode("utf-8", "surrogatepass")) > _LONGEST_PART for part in name.split("/")
+        ):
+            raise StudioError(f"'{name[:40]} …' is too long for the name of a file.")
         pure = PurePosixPath(name)
         if pure.is_absolute() or any(part.startswith(".") for part in pure.parts):
             raise StudioError(

@@ -34,6 +34,21 @@ def row(stops: int) -> LinearSystem:
     )  # fmt: skip
 
 
+def full(size: int) -> LinearSystem:
+    """Coordinates that all depend on each other, as those of a reduced structure, with one stop."""
+    turn = np.linalg.qr(np.random.default_rng(0).standard_normal((size, size)))[0]
+    stiffness = turn @ np.diag(np.linspace(1e2, 1e6, size)) @ turn.T
+    stiffness = 0.5 * (stiffness + stiffness.T)
+    stop = Contact("stop", normal=np.eye(size)[0], gap=1e-4, restitution=0.5)
+    return LinearSystem(
+        np.ones(size),
+        stiffness=stiffness,
+        damping=1e-5 * stiffness,
+        force=np.full(size, -1.0),
+        contacts=[stop],
+    )
+
+
 def seconds(loop: Any, system: LinearSystem) -> float:
     start, best = Moreau(STEP).init(system), np.inf
     loop.run(start, 10, 1)
@@ -45,7 +60,14 @@ def seconds(loop: Any, system: LinearSystem) -> float:
 
 
 def main() -> None:
-    for name, system in (("ball", ball()), ("one stop", row(1)), ("nine stops", row(9))):
+    systems = {
+        "ball": ball(),
+        "one stop": row(1),
+        "nine stops": row(9),
+        "full matrices, 20 coordinates": full(20),
+        "full matrices, 200 coordinates": full(200),
+    }
+    for name, system in systems.items():
         scheme = Moreau(STEP)
         options = {"level": scheme.level, "projects": False, "clears": False, "keeps_lasting": True}
         one = FormStretch(system, system.compiled_form(), STEP, scheme.theta, scheme.tolerance, **options)

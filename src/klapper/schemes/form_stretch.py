@@ -123,23 +123,42 @@ class FormStretch:
         return (rank, half) if 4 * half <= n else none
 
     @cached_property
+    def _parts(self) -> set[str]:
+        """The parts of a step that the form needs: they are compiled, no others."""
+        from klapper.schemes.form_kernels.room import FEW_ROWS
+
+        form, m, p = self.form, self.form.contacts, self.form.constraints
+        rows = min(form.most_near or m, m) * (1 + form.tangential)
+        moves = m > 0 and not self.on_position and not (form.straight and form.bring is None)
+        needed = {
+            "step": True,
+            "lasting": moves,
+            "difference_curvatures": moves and form.curvature is None,
+            "difference_tangents": form.stiff is not None,
+            "difference_powers": form.powers is None,
+            "solve_smooth": m > 1 or (m > 0 and self.projects),
+            "solve_rough": m > 0 and form.tangential > 0,
+            "solve_narrow": self._narrow[1] >= 0,
+            "narrow": self._narrow[1] >= 0,
+            "solve_elsewhere": rows > FEW_ROWS,
+            "project": self.projects,
+            "constant_responses": self._keeps,
+            "given_joints": p > 0,
+            "prepare_joints": p > 0,
+            "hold_joints": p > 0,
+            "hold_response": p > 0 and m > 0,
+            "joint_impulses": p > 0 and m > 0,
+        }
+        return {name for name, wanted in needed.items() if wanted}
+
+    @cached_property
     def _model(self) -> Any:
-        from klapper.mechanics.kernels.signatures import FUNCTION_TYPES, borrowed, pointer
         from klapper.schemes import form_types  # noqa: F401  numba learns the type of a model
-        from klapper.schemes.form_kernels.model import ALL_LOADS, GIVEN, LESS_POTENTIAL, Functions, Model
+        from klapper.schemes.form_kernels.model import ALL_LOADS, GIVEN, LESS_POTENTIAL, Model
+        from klapper.schemes.form_kernels.parts import addresses
 
         form, m = self.form, self.form.contacts
-        known = {
-            kind: pointer(getattr(form, kind), kind)
-            for kind in FUNCTION_TYPES
-            if getattr(form, kind) is not None
-        }
-        anything = known["force"]
-
-        def function(kind: str) -> Any:
-            return known[kind] if kind in known else borrowed(anything, kind)
-
-        rough = m > 0 and form.tangential > 0
+        places, self._functions = addresses(form, self._parts)
         rank, narrow = self._narrow
         shares = form.shares
         tangents = self._tangent_entries
@@ -148,27 +167,7 @@ class FormStretch:
         )
         still = form.bring is None
         return Model(
-            call=Functions(
-                bring=function("bring"),
-                mass=function("mass"),
-                force=function("force"),
-                stiff=function("stiff"),
-                tangents=function("tangents"),
-                advance=function("advance"),
-                near=function("near"),
-                gaps=function("gaps"),
-                directions=function("directions"),
-                laws=function("laws"),
-                curvature=function("curvature"),
-                residuals=function("residuals"),
-                joints=function("constraint_directions"),
-                joint_curvature=function("constraint_curvature"),
-                potential=function("potential"),
-                powers=function("powers"),
-                damping=function("damping"),
-                solve_rough=_rough_solver(rough, anything),
-                solve_narrow=_narrow_solver(narrow >= 0, anything),
-            ),
+            call=places,
             index=np.array(form.index, dtype=np.int64),
             data=np.array(form.data, dtype=float),
             mass_row=np.ascontiguousarray(form.mass_entries[0], dtype=np.int64),
@@ -197,7 +196,7 @@ class FormStretch:
             joint_width=max(form.constraint_width, 1),
             brings=not still,
             constant_mass=form.constant_mass,
-            has_tangents=form.tangents is not None or form.stiff is not None,
+            has_tangents=self._has_tangents,
             differences=form.stiff is not None,
             constant_tangents=form.constant_tangents,
             by_position=form.by_position or form.stiff is not None,
@@ -219,14 +218,16 @@ class FormStretch:
             power_rule=rule,
         )
 
+    @property
+    def _has_tangents(self) -> bool:
+        return self.form.tangents is not None or self.form.stiff is not None
+
     @cached_property
     def _keeps(self) -> bool:
         """Whether responses of all contacts are made once."""
         form = self.form
         rows = form.contacts * (1 + form.tangential)
-        constant = (
-            form.straight and form.constant_mass and (form.constant_tangents or not self._model.has_tangents)
-        )
+        constant = form.straight and form.constant_mass and (form.constant_tangents or not self._has_tangents)
         constant = constant and (form.constraints == 0 or form.affine_constraints)
         return constant and rows > 0 and rows * max(rows, form.velocities) <= _MOST_KEPT
 
@@ -345,30 +346,6 @@ class FormStretch:
                 f"{SMALLEST * self.step:.1e} s"
             )
         return found
-
-
-def _rough_solver(rough: bool, anything: Any) -> Any:
-    """The solver of contact problems with friction, compiled where there is friction only."""
-    from klapper.mechanics.kernels.signatures import Borrowed, Pointer
-    from klapper.schemes.form_kernels.solver_signatures import SOLVE_ROUGH
-
-    if not rough:
-        return Borrowed(anything, SOLVE_ROUGH)
-    from klapper.schemes.form_kernels.rough import solve_rough
-
-    return Pointer(solve_rough, SOLVE_ROUGH)
-
-
-def _narrow_solver(narrow: bool, anything: Any) -> Any:
-    """The solver of many contacts in a band, compiled where there may be so many."""
-    from klapper.mechanics.kernels.signatures import Borrowed, Pointer
-    from klapper.schemes.form_kernels.solver_signatures import SOLVE_NARROW
-
-    if not narrow:
-        return Borrowed(anything, SOLVE_NARROW)
-    from klapper.schemes.form_kernels.narrow import solve_narrow
-
-    return Pointer(solve_narrow, SOLVE_NARROW)
 
 
 def _why(ended: int, contacts: int, residual: float) -> str:

@@ -1,7 +1,7 @@
 """The types that numba gives to models of compiled forms, found once and not at every call.
 
 A model is a group of some fifty values. numba asks for the type of each at every call of the stepping loop, which takes
-longer than a hundred steps. The type follows from what is asked here: functions by their fields, arrays by the type and
+longer than a hundred steps. The type follows from what is asked here: arrays by the type and
 order of their entries and whether they may be written, numbers by their class.
 """
 
@@ -13,13 +13,11 @@ import numpy as np
 from numba.core import types
 from numba.extending import typeof_impl
 
-from klapper.mechanics.kernels.signatures import Borrowed, Pointer
-from klapper.schemes.form_kernels.model import Functions, Model
+from klapper.schemes.form_kernels.model import Model
 
 _KNOWN: dict[tuple[Any, ...], Any] = {}
 
 
-@typeof_impl.register(Functions)
 @typeof_impl.register(Model)
 def _typeof(group: Any, context: Any) -> Any:
     key = (type(group), *map(_kind, group))
@@ -31,6 +29,4 @@ def _typeof(group: Any, context: Any) -> Any:
 def _kind(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.dtype, value.ndim, value.flags.num
-    if isinstance(value, Pointer | Borrowed):
-        return id(value.kind)
-    return tuple(map(_kind, value)) if isinstance(value, tuple) else type(value)
+    return type(value)

@@ -131,28 +131,20 @@ class Pointer(types.WrapperAddressProtocol):
             )
         self._function = function  # its machine code lives as long as this
         self._address = made.library.get_pointer_to_function(made.fndesc.llvm_cfunc_wrapper_name)
+        self._native = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
 
     def __wrapper_address__(self) -> int:
         return int(self._address)
 
-    def signature(self) -> Any:
-        return self._signature
-
-
-class Borrowed(types.WrapperAddressProtocol):
-    """An address that stands where a form has no function; it is never called."""
-
-    def __init__(self, lender: Pointer, signature: Any) -> None:
-        self._lender, self._signature, self.kind = lender, signature, _function_type(signature)
-
-    def __wrapper_address__(self) -> int:
-        return self._lender.__wrapper_address__()
+    @property
+    def native(self) -> int:
+        """The address of the function itself, to be called as numba's own code calls it."""
+        return int(self._native)
 
     def signature(self) -> Any:
         return self._signature
 
 
-@typeof_impl.register(Borrowed)
 @typeof_impl.register(Pointer)
 def _typeof(address: Any, context: Any) -> Any:
     """What numba asks for every address of every call: the same type for the same signature."""
@@ -164,9 +156,3 @@ def _typeof(address: Any, context: Any) -> Any:
 def pointer(function: Any, kind: str) -> Pointer:
     """The address of a function of a form, ``kind`` as in ``FUNCTION_TYPES``."""
     return Pointer(function, FUNCTION_TYPES[kind])
-
-
-@lru_cache(maxsize=1024)
-def borrowed(lender: Pointer, kind: str) -> Borrowed:
-    """An address that stands where a form has no function of this ``kind``."""
-    return Borrowed(lender, FUNCTION_TYPES[kind])

@@ -120,6 +120,7 @@ def _with(lowering: Any) -> Any:
             passes.finalize()
             return [passes]
 
+    Compiler.__qualname__ = f"with {lowering.__name__}"  # what machine code on disk is named by
     return Compiler
 
 

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from klapper.schemes.base import TOUCHING
+from klapper.schemes.form_kernels import calls as call
 from klapper.schemes.form_kernels.by_reference import ContactsType, constructor
-from klapper.schemes.form_kernels.compiling import bare, inner
+from klapper.schemes.form_kernels.compiling import apart, bare, inner, part
 from klapper.schemes.form_kernels.inverse import along
 from klapper.schemes.form_kernels.model import Model
 from klapper.schemes.lasting_contacts import APPROACH, NOISE
@@ -105,7 +106,7 @@ def moved(model: Model, q: np.ndarray, v: np.ndarray, factor: float, out: np.nda
     if model.advances:
         for i in range(v.size):
             model.scratch[i] = factor * v[i]
-        model.call.advance(model.index, model.data, q, model.scratch, out)
+        call.advance(model.call, model.index, model.data, q, model.scratch, out)
         return
     for i in range(q.size):
         out[i] = q[i] + factor * v[i]
@@ -115,7 +116,7 @@ def moved(model: Model, q: np.ndarray, v: np.ndarray, factor: float, out: np.nda
 def brought(model: Model, t: float) -> None:
     """Given motions at the time t."""
     if model.brings:
-        model.call.bring(model.index, model.data, t)
+        call.bring(model.call, model.index, model.data, t)
 
 
 @bare
@@ -124,14 +125,14 @@ def near_contacts(model: Model, t: float, q: np.ndarray, contacts: Contacts) -> 
     if model.contacts == 0:
         return 0
     if model.searches:
-        count = model.call.near(model.index, model.data, t, q, contacts.near)
+        count = call.near(model.call, model.index, model.data, t, q, contacts.near)
         if count < 0:
             return -1
     else:
         count = model.contacts
         for i in range(count):
             contacts.near[i] = i
-    model.call.gaps(model.index, model.data, t, q, contacts.near[:count], contacts.gap[:count])
+    call.gaps(model.call, model.index, model.data, t, q, contacts.near[:count], contacts.gap[:count])
     return count
 
 
@@ -142,13 +143,13 @@ def curvatures(
     """b_N in the first column of ``out``; given motions are those of t afterwards."""
     brought(model, t)
     if model.curves:
-        model.call.curvature(model.index, model.data, t, q, v, which, out)
+        call.curvature(model.call, model.index, model.data, t, q, v, which, out)
     else:
-        _difference_curvatures(model, t, q, v, which, out)
+        call.difference_curvatures(model.call, model, t, q, v, which, out)
 
 
-@inner
-def _difference_curvatures(
+@part
+def difference_curvatures(
     model: Model, t: float, q: np.ndarray, v: np.ndarray, which: np.ndarray, out: np.ndarray
 ) -> None:
     count, d = which.size, out.shape[1]
@@ -160,14 +161,14 @@ def _difference_curvatures(
         s = step if side == 0 else -step
         moved(model, q, v, s, at)
         brought(model, t + s)
-        model.call.directions(model.index, model.data, t + s, at, which, columns, rows, rates)
+        call.directions(model.call, model.index, model.data, t + s, at, which, columns, rows, rates)
         for c in range(count):
             speed = along(columns[c], rows[c, 0], v) + rates[c, 0]
             out[c, 0] = speed if side == 0 else (out[c, 0] - speed) / (2.0 * step)
     brought(model, t)
 
 
-@bare
+@apart
 def lasting(
     model: Model,
     start: float,
@@ -195,7 +196,7 @@ def lasting(
         if h < held_count and held[h] == contacts.near[c] and math.isfinite(contacts.gap[c]):
             kept[size], which[size] = c, contacts.near[c]
             size += 1
-    if size == 0 or not model.turns:
+    if size == 0:
         return
     curvatures(model, t, q, v, which[:size], contacts.curved[:size])
     back = min(longest, t - start)
@@ -217,8 +218,7 @@ def lasting(
             chosen += 1
     if chosen == 0:
         return
-    model.call.directions(
-        model.index, model.data, t, q, which[:chosen],
+    call.directions(model.call, model.index, model.data, t, q, which[:chosen],
         contacts.columns[:chosen], contacts.rows[:chosen], contacts.rates[:chosen],
     )  # fmt: skip
     for k in range(chosen):
@@ -255,8 +255,13 @@ def laws(model: Model, v: np.ndarray, count: int, contacts: Contacts) -> bool:
             for a in range(1, 1 + d):
                 slip = along(contacts.columns[c], contacts.rows[c, a], v) + contacts.rates[c, a]
                 contacts.speed[c] = math.hypot(contacts.speed[c], slip)
-    model.call.laws(
-        model.index, model.data, contacts.number[:count], contacts.speed[:count], contacts.law[:count]
+    call.laws(
+        model.call,
+        model.index,
+        model.data,
+        contacts.number[:count],
+        contacts.speed[:count],
+        contacts.law[:count],
     )
     rough = False
     for c in range(count):

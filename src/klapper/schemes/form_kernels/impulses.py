@@ -10,13 +10,14 @@ import math
 
 import numpy as np
 
-from klapper.schemes.form_kernels.compiling import bare, inner
+from klapper.schemes.form_kernels import calls as call
+from klapper.schemes.form_kernels.compiling import apart, bare, part
 from klapper.schemes.form_kernels.contacts import Contacts, among, brought
 from klapper.schemes.form_kernels.inverse import Inverse, along, solve
-from klapper.schemes.form_kernels.joints import Joints, impulses, push, violations
+from klapper.schemes.form_kernels.joints import Joints, impulses, violations
 from klapper.schemes.form_kernels.model import Model, Scheme
 from klapper.schemes.form_kernels.room import Kept, Room, State
-from klapper.schemes.form_kernels.smooth import places_for_smooth, room_for_smooth, solve_smooth
+from klapper.schemes.form_kernels.smooth import places_for_smooth, room_for_smooth
 
 DONE, UNSOLVED, NO_ROOM = 0, 1, 5
 """How a step ends; the others are in ``step``."""
@@ -32,6 +33,7 @@ _SETTLING = (
 
 @bare
 def response_of(
+    model: Model,
     inverse: Inverse,
     joints: Joints,
     columns: np.ndarray,
@@ -48,12 +50,8 @@ def response_of(
     for k in range(columns.size):
         right[columns[k]] += scale * row[k]
     solve(inverse, right, out)
-    p = joints.rows.shape[0]
-    if p > 0:
-        for i in range(p):
-            held[i] = along(joints.columns[i], joints.rows[i], out)
-        impulses(joints, held, impulse)
-        push(joints, impulse, out)
+    if model.constraints > 0:
+        call.hold_response(model.call, joints, held, impulse, out)
 
 
 @bare
@@ -76,23 +74,21 @@ def contact_impulses(
     n, d, v = state.v.size, model.tangential, state.v
     for i in range(n):
         room.v_after[i] = room.free[i]
-    size = 0
-    for c in range(count):
-        contacts.loaded[c], contacts.soft[c] = False, False
-        for a in range(1 + d):
-            contacts.impulse[c, a] = 0.0
-            if contacts.row[c, a] >= 0:
-                size += 1
+    size = _unloaded(contacts, count, d)
     if size == 0:
         return DONE, 0.0
     if scheme.on_position:
         brought(model, t)
-        model.call.gaps(model.index, model.data, t, state.q, contacts.number[:count], contacts.gap[:count])
+        call.gaps(
+            model.call, model.index, model.data, t, state.q, contacts.number[:count], contacts.gap[:count]
+        )
         brought(model, t + scheme.theta * h)
     if not _demanded(scheme, contacts, room, count, d, h, v, rough):
         return DONE, 0.0
     if _is_narrow(model, size):
-        ended, residual = _narrow(model, scheme, inverse, joints, contacts, room, count, size, t, h, state)
+        ended, residual = call.narrow(
+            model.call, model, scheme, inverse, joints, contacts, room, count, size, t, h, state
+        )
         if ended == DONE:
             return ended, residual
     if size > _MOST_ROWS:
@@ -104,15 +100,28 @@ def contact_impulses(
             room.work, room.places,
         )  # fmt: skip
     else:
-        residual = _solved_elsewhere(
-            model, scheme, kept, inverse, joints, contacts, room, count, size, rough, skew, h, state,
+        residual = call.solve_elsewhere(
+            model.call, model, scheme, kept, inverse, joints, contacts, room, count, size, rough, skew, h, state,
             numbers, places,
         )  # fmt: skip
     if not residual <= min(scheme.tolerance, _COARSEST):
         return UNSOLVED, residual
     if model.constraints > 0:
-        _joint_impulses(model, inverse, joints, contacts, room, count, v)
+        call.joint_impulses(model.call, model, inverse, joints, contacts, room, count, v)
     return DONE, residual
+
+
+@bare
+def _unloaded(contacts: Contacts, count: int, d: int) -> int:
+    """Set the impulses to zero; returns the number of rows."""
+    size = 0
+    for c in range(count):
+        contacts.loaded[c], contacts.soft[c] = False, False
+        for a in range(1 + d):
+            contacts.impulse[c, a] = 0.0
+            if contacts.row[c, a] >= 0:
+                size += 1
+    return size
 
 
 @bare
@@ -158,8 +167,8 @@ def _places_needed(model: Model, size: int, count: int) -> int:
     return count + 1 + model.share.size + places_for_smooth(size)
 
 
-@inner
-def _solved_elsewhere(
+@part
+def solve_elsewhere(
     model: Model,
     scheme: Scheme,
     kept: Kept,
@@ -228,15 +237,26 @@ def _solved(
         starts, share_of = places[: count + 1], places[count + 1 : count + 1 + model.share.size]
         share = work[at + 2 * count : at + 2 * count + model.share.size]
         entries = _limits(model, contacts, count, h, friction, limit, starts, share_of, share)
-        residual = model.call.solve_rough(
-            delassus, b, contacts.row[:count], friction, limit, starts, share_of[:entries], share[:entries],
-            scheme.tolerance, x,
+        residual = call.solve_rough(
+            model.call, delassus, b, contacts.row[:count], friction, limit, starts, share_of[:entries],
+            share[:entries], scheme.tolerance, x,
         )  # fmt: skip
+    elif size == 1:
+        residual = _one(delassus[0, 0], b[0], x)
     else:
-        residual = solve_smooth(delassus, b, x, work[at:], places)
+        residual = call.solve_smooth(model.call, delassus, b, x, work[at:], places)
     if residual <= min(scheme.tolerance, _COARSEST):
         _after(contacts, room, count, d, response, x, state.v)
     return residual
+
+
+@bare
+def _one(mobility: float, offset: float, x: np.ndarray) -> float:
+    """A single contact without friction: x = −b/w if b < 0; the relative residual."""
+    x[0] = -offset / mobility if offset < 0.0 else 0.0
+    if offset >= 0.0 or not mobility > 0.0:
+        return 0.0 if offset >= 0.0 else math.inf
+    return abs(offset + mobility * x[0]) / (2.0 * abs(offset))
 
 
 @bare
@@ -252,19 +272,19 @@ def _delassus(
     delassus: np.ndarray,
 ) -> None:
     """M̂⁻¹ J by rows and Jᵀ M̂⁻¹ J of the contacts in use, constraints held."""
-    width, n = 1 + model.tangential, response.shape[1]
+    width, n, known = 1 + model.tangential, response.shape[1], kept.ready[0] > 0
     for c in range(count):
         for a in range(width):
             r = contacts.row[c, a]
             if r < 0:
                 continue
-            if kept.response.shape[0] > 0:
+            if known:
                 row = contacts.number[c] * width + a
                 for i in range(n):
                     response[r, i] = kept.response[row, i]
             else:
                 response_of(
-                    inverse, joints, contacts.columns[c], contacts.rows[c, a], contacts.scale[c, a],
+                    model, inverse, joints, contacts.columns[c], contacts.rows[c, a], contacts.scale[c, a],
                     room.one, room.joint_one, room.joint_two, response[r],
                 )  # fmt: skip
     for c in range(count):
@@ -277,7 +297,7 @@ def _delassus(
                     s = contacts.row[e, f]
                     if s < 0:
                         continue
-                    if kept.response.shape[0] > 0:
+                    if known:
                         delassus[r, s] = kept.delassus[
                             contacts.number[c] * width + a, contacts.number[e] * width + f
                         ]
@@ -407,8 +427,8 @@ def _flush(room: Room, terms: np.ndarray) -> None:
             room.v_after[i] = 0.0
 
 
-@bare
-def _joint_impulses(
+@apart
+def joint_impulses(
     model: Model,
     inverse: Inverse,
     joints: Joints,
@@ -444,8 +464,8 @@ def _is_narrow(model: Model, size: int) -> bool:
     return total * half * half < dense or size > _MOST_ROWS
 
 
-@inner
-def _narrow(
+@part
+def narrow(
     model: Model,
     scheme: Scheme,
     inverse: Inverse,
@@ -473,15 +493,15 @@ def _narrow(
     _sparse_rows(model, scheme, joints, contacts, room, count, size, h, start, column, value, b, entry)
     _warm_start(contacts, count, d, state, x[:size])
     entries = _limits(model, contacts, count, h, friction, limit, starts, share_of, share)
-    residual = model.call.solve_narrow(
-        b, contacts.row[:count], friction, limit, starts, share_of[:entries], share[:entries], model.entry_row,
-        model.entry_column, entry, start, column, value, model.rank, x, change,
+    residual = call.solve_narrow(
+        model.call, b, contacts.row[:count], friction, limit, starts, share_of[:entries], share[:entries],
+        model.entry_row, model.entry_column, entry, start, column, value, model.rank, x, change,
     )  # fmt: skip
     if not residual <= min(scheme.tolerance, _COARSEST):
         return UNSOLVED, residual
     _after_narrow(model, contacts, room, count, start, column, value, entry, x, change, state.v)
     if p > 0:
-        _joint_impulses(model, inverse, joints, contacts, room, count, state.v)
+        call.joint_impulses(model.call, model, inverse, joints, contacts, room, count, state.v)
     return DONE, residual
 
 

@@ -17,7 +17,7 @@ class Inverse(NamedTuple):
 
     ``kind``     DIAGONAL, BAND (without pivoting) or DENSE (with)
     ``band``     half bandwidth
-    ``factors``  (n,) and one row; (n, 2 b + 1); or (n, n)
+    ``factors``  (n,) and one row; (n, 2 b + 1), of pivots their reciprocals; or (n, n)
     ``order``    (n,) rows of the pivots, DENSE
     """
 
@@ -96,6 +96,7 @@ def factorise(inverse: Inverse) -> bool:
             if part != 0.0:
                 for j in range(k + 1, last + 1):
                     factors[i, j - i + shift] -= part * factors[k, j - k + shift]
+        factors[k, shift] = 1.0 / pivot
     return True
 
 
@@ -166,7 +167,7 @@ def solve(inverse: Inverse, right: np.ndarray, out: np.ndarray) -> None:
         value = out[i]
         for j in range(i + 1, min(i + shift, n - 1) + 1):
             value -= factors[i, j - i + shift] * out[j]
-        out[i] = value / factors[i, shift]
+        out[i] = value * factors[i, shift]
 
 
 @bare

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klapper.schemes.form_kernels.compiling import bare
+from klapper.schemes.form_kernels.compiling import apart, bare
 from klapper.schemes.form_kernels.inverse import DIAGONAL, Inverse, along, lu, lu_solve, solve
 
 BANDED, FULL, REDUNDANT, UNSYMMETRIC = 0, 1, 2, 3
@@ -49,8 +49,8 @@ class Joints(NamedTuple):
     three: np.ndarray
 
 
-@bare
-def prepare(joints: Joints, inverse: Inverse, skew: float) -> bool:
+@apart
+def prepare_joints(joints: Joints, inverse: Inverse, skew: float) -> bool:
     """Gram matrix and its factors for the rows that stand in ``joints``; False where they cannot be found here."""
     p, w = joints.rows.shape
     joints.kind[1] = p
@@ -255,6 +255,15 @@ def violations(joints: Joints, velocity: np.ndarray, given: np.ndarray, out: np.
     """out = J_Bᵀ v + given (p,)."""
     for i in range(joints.rows.shape[0]):
         out[i] = along(joints.columns[i], joints.rows[i], velocity) + given[i]
+
+
+@apart
+def hold_response(joints: Joints, held: np.ndarray, impulse: np.ndarray, out: np.ndarray) -> None:
+    """The velocity ``out`` (n,) that an impulse gives, with constraints held; ``held``, ``impulse`` (p,) are room."""
+    for i in range(joints.rows.shape[0]):
+        held[i] = along(joints.columns[i], joints.rows[i], out)
+    impulses(joints, held, impulse)
+    push(joints, impulse, out)
 
 
 @bare

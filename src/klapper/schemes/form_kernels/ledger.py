@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from klapper.contact_states import IMPACT, OPEN, SLIP, STICK
-from klapper.schemes.form_kernels.compiling import bare
+from klapper.schemes.form_kernels import calls as call
+from klapper.schemes.form_kernels.compiling import apart, bare
 from klapper.schemes.form_kernels.contacts import Contacts, among, difference_step, moved
-from klapper.schemes.form_kernels.inverse import along, along_sizes, multiply, quadratic
+from klapper.schemes.form_kernels.inverse import along, along_sizes, quadratic
 from klapper.schemes.form_kernels.joints import Joints
 from klapper.schemes.form_kernels.model import GIVEN, LESS_POTENTIAL, Model, Scheme
 from klapper.schemes.form_kernels.room import Room, State
@@ -90,12 +91,9 @@ def book(
     for i in range(n):
         applied[i] = h * room.force[i]
     if model.has_tangents:
-        if model.by_velocity:
-            multiply(model.tangent_row, model.tangent_column, room.by_velocity, jump, h * theta, applied)
-        if model.by_position:
-            multiply(
-                model.tangent_row, model.tangent_column, room.by_position, jump, (h * theta) ** 2, applied
-            )
+        for e in range(model.tangent_row.size):
+            slope = h * theta * (room.by_velocity[e] + h * theta * room.by_position[e])
+            applied[model.tangent_row[e]] += slope * jump[model.tangent_column[e]]
     work = 0.0
     for i in range(n):
         work += middle[i] * applied[i]
@@ -103,10 +101,10 @@ def book(
     moved(model, q, room.two, theta * h, room.at)
     powers(model, t + theta * h, room.at, middle, room)
     load, damping = room.powers[0], room.powers[1]
-    stored = model.call.potential(model.index, model.data, room.q_after) if model.has_potential else 0.0
+    stored = call.potential(model.call, model.index, model.data, room.q_after) if model.has_potential else 0.0
     numerical = h * (load - damping) - (stored - state.stored[0]) - work + turned + softened
     if not model.constant_mass:
-        model.call.mass(model.index, model.data, room.q_after, room.mass_after)
+        call.mass(model.call, model.index, model.data, room.q_after, room.mass_after)
         gained = quadratic(model.mass_row, model.mass_column, room.mass_after, after, after)
         gained -= quadratic(model.mass_row, model.mass_column, room.mass, after, after)
         gained -= quadratic(model.mass_row, model.mass_column, state.mass, v, v)
@@ -151,28 +149,34 @@ def _springs(model: Model, contacts: Contacts, count: int, h: float) -> float:
 def powers(model: Model, t: float, q: np.ndarray, v: np.ndarray, room: Room) -> None:
     """Power of loads and of dampers [W] into ``room.powers``."""
     if model.power_rule == GIVEN:
-        model.call.powers(model.index, model.data, t, q, v, room.powers)
-        return
-    model.call.force(model.index, model.data, t, q, v, room.two)
+        call.powers(model.call, model.index, model.data, t, q, v, room.powers)
+    else:
+        call.difference_powers(model.call, model, t, q, v, room)
+
+
+@apart
+def difference_powers(model: Model, t: float, q: np.ndarray, v: np.ndarray, room: Room) -> None:
+    """The same where the form has no powers: v · f + ½ vᵀ Ṁ v is load, less potential and damping if they are known."""
+    call.force(model.call, model.index, model.data, t, q, v, room.two)
     total = 0.0
     for i in range(v.size):
         total += v[i] * room.two[i]
     d = difference_step(q, v)
     if not model.constant_mass:
         moved(model, q, v, d, room.q_force)
-        model.call.mass(model.index, model.data, room.q_force, room.mass_after)
+        call.mass(model.call, model.index, model.data, room.q_force, room.mass_after)
         gained = quadratic(model.mass_row, model.mass_column, room.mass_after, v, v)
         moved(model, q, v, -d, room.q_force)
-        model.call.mass(model.index, model.data, room.q_force, room.mass_after)
+        call.mass(model.call, model.index, model.data, room.q_force, room.mass_after)
         gained -= quadratic(model.mass_row, model.mass_column, room.mass_after, v, v)
         total += 0.25 / d * gained
     damping = 0.0
     if model.power_rule == LESS_POTENTIAL:
         moved(model, q, v, d, room.q_force)
-        stored = model.call.potential(model.index, model.data, room.q_force)
+        stored = call.potential(model.call, model.index, model.data, room.q_force)
         moved(model, q, v, -d, room.q_force)
-        stored = (stored - model.call.potential(model.index, model.data, room.q_force)) / (2.0 * d)
+        stored = (stored - call.potential(model.call, model.index, model.data, room.q_force)) / (2.0 * d)
         if model.has_damping:
-            damping = model.call.damping(model.index, model.data, t, q, v)
+            damping = call.damping(model.call, model.index, model.data, t, q, v)
         total += stored + damping
     room.powers[0], room.powers[1] = total, damping

@@ -8,7 +8,8 @@ import numpy as np
 
 from klapper.contact_states import IMPACT
 from klapper.schemes.adaptive_step import SMALLEST
-from klapper.schemes.form_kernels.compiling import bare, inner, outer
+from klapper.schemes.form_kernels import calls as call
+from klapper.schemes.form_kernels.compiling import bare, inner, outer, part
 from klapper.schemes.form_kernels.contacts import Contacts, among, brought, new_contacts
 from klapper.schemes.form_kernels.impulses import DONE, response_of
 from klapper.schemes.form_kernels.inverse import Inverse, along
@@ -26,7 +27,7 @@ from klapper.schemes.form_kernels.room import (
     new_state,
     state_by_reference,
 )
-from klapper.schemes.form_kernels.step import IMPACT_LAW, step
+from klapper.schemes.form_kernels.step import IMPACT_LAW
 
 
 class Saved(NamedTuple):
@@ -68,19 +69,62 @@ def run(
     plain, plain_joints = inverse, joints
     if scheme.projects:
         plain, plain_joints = new_inverse(kind, band, model.velocities), new_joints(model, kind)
-    kept = kept_by_reference(np.zeros((0, 0)), np.zeros((0, 0)))
+    rows = model.contacts * (1 + model.tangential) if keeps else 0
+    kept = kept_by_reference(
+        np.zeros((rows, model.velocities)), np.zeros((rows, rows)), np.zeros(1, np.int64)
+    )
     every = np.arange(model.contacts)
+    return _steps(
+        model, scheme, kept, inverse, joints, plain, plain_joints, contacts, room, keeps, every, state, first, count,
+        saved,
+    )  # fmt: skip
+
+
+@bare
+def _steps(
+    model: Model,
+    scheme: Scheme,
+    kept: Kept,
+    inverse: Inverse,
+    joints: Joints,
+    plain: Inverse,
+    plain_joints: Joints,
+    contacts: Contacts,
+    room: Room,
+    keeps: bool,
+    every: np.ndarray,
+    state: State,
+    first: int,
+    count: int,
+    saved: Saved,
+) -> tuple[int, int, int, float]:
+    """The steps of :func:`run`, in arrays that are given."""
     _energies_at_start(model, state)
     h = scheme.step
     for k in range(count):
         t = scheme.start + (first + k) * h
-        ended, used, residual = step(
-            model, scheme, kept, inverse, joints, plain, plain_joints, contacts, room, t, h, h, k == 0, state
+        ended, used, residual = call.step(
+            model.call,
+            model,
+            scheme,
+            kept,
+            inverse,
+            joints,
+            plain,
+            plain_joints,
+            contacts,
+            room,
+            t,
+            h,
+            h,
+            k == 0,
+            state,
         )
         if ended != DONE:
             return k, ended, used, residual
         if k == 0 and keeps:
-            kept = _constant_responses(model, inverse, joints, room, every, t + (1 - scheme.theta) * h)
+            at = t + (1 - scheme.theta) * h
+            call.constant_responses(model.call, model, inverse, joints, room, every, at, kept)
         _note_contacts(model, contacts, room, used, k, saved)
         saved.residual[k] = residual
         _save(model, joints, state, every, scheme.start + (first + k + 1) * h, k, saved)
@@ -108,7 +152,7 @@ def run_adaptive(
     room, contacts = new_room(model), new_contacts(model.room, model.width, model.tangential)
     inverse, joints = new_inverse(kind, band, model.velocities), new_joints(model, kind)
     plain, plain_joints = new_inverse(kind, band, model.velocities), new_joints(model, kind)
-    kept = kept_by_reference(np.zeros((0, 0)), np.zeros((0, 0)))
+    kept = kept_by_reference(np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(1, np.int64))
     every = np.arange(model.contacts)
     before, whole = new_state(model), np.zeros(model.positions)
     _energies_at_start(model, state)
@@ -124,8 +168,8 @@ def run_adaptive(
             saved.state[k, :] = 0
             saved.constraint[k, :] = 0.0
             saved.residual[k] = 0.0
-            ended, used, residual = step(
-                model, scheme, kept, inverse, joints, plain, plain_joints, contacts, room,
+            ended, used, residual = call.step(
+                model.call, model, scheme, kept, inverse, joints, plain, plain_joints, contacts, room,
                 t, h, max(h, memory[1]), True, state,
             )  # fmt: skip
             whole[:] = state.q
@@ -133,8 +177,8 @@ def run_adaptive(
             last, at = memory[1], t
             for half in range(2):
                 if ended == DONE:
-                    ended, used, residual = step(
-                        model, scheme, kept, inverse, joints, plain, plain_joints, contacts, room,
+                    ended, used, residual = call.step(
+                        model.call, model, scheme, kept, inverse, joints, plain, plain_joints, contacts, room,
                         at, 0.5 * h, max(0.5 * h, last), half == 0, state,
                     )  # fmt: skip
                 if ended == DONE:
@@ -170,7 +214,7 @@ def _unseen(model: Model, contacts: Contacts, used: int, state: State, every: np
         return 0.0
     gap, depth = np.empty(every.size), 0.0
     brought(model, t)
-    model.call.gaps(model.index, model.data, t, state.q, every, gap)
+    call.gaps(model.call, model.index, model.data, t, state.q, every, gap)
     for i in range(every.size):
         if gap[i] < -depth and among(i, contacts.number[:used]) < 0:
             depth = -gap[i]
@@ -180,9 +224,9 @@ def _unseen(model: Model, contacts: Contacts, used: int, state: State, every: np
 @bare
 def _energies_at_start(model: Model, state: State) -> None:
     if not model.constant_mass:
-        model.call.mass(model.index, model.data, state.q, state.mass)
+        call.mass(model.call, model.index, model.data, state.q, state.mass)
     if model.has_potential:
-        state.stored[0] = model.call.potential(model.index, model.data, state.q)
+        state.stored[0] = call.potential(model.call, model.index, model.data, state.q)
 
 
 @bare
@@ -209,7 +253,7 @@ def _save(
         saved.velocity[k, i] = state.v[i]
     if model.contacts > 0:
         brought(model, t)
-        model.call.gaps(model.index, model.data, t, state.q, every, saved.gap[k])
+        call.gaps(model.call, model.index, model.data, t, state.q, every, saved.gap[k])
     saved.rank[0] = min(saved.rank[0], joints.kind[1])
     saved.energy[k, 0] = state.stored[2]
     saved.energy[k, 1] = state.stored[0] + state.stored[1]
@@ -274,26 +318,27 @@ def _by_reference(given: Model, begin: State) -> tuple[Model, State]:
     return model, state
 
 
-@inner
-def _constant_responses(
+@part
+def constant_responses(
     model: Model,
     inverse: Inverse,
     joints: Joints,
     room: Room,
     every: np.ndarray,
     t: float,
-) -> Kept:
-    """Responses of all contact rows, of which none changes."""
-    m, width, n = model.contacts, 1 + model.tangential, model.velocities
+    kept: Kept,
+) -> None:
+    """Responses of all contact rows, of which none changes, into ``kept``."""
+    m, width = model.contacts, 1 + model.tangential
     columns, rows = np.zeros((m, model.width), np.int64), np.zeros((m, width, model.width))
     rates, law, still = np.zeros((m, width)), np.zeros((m, 5)), np.zeros(m)
-    model.call.directions(model.index, model.data, t, room.q_contact, every, columns, rows, rates)
-    model.call.laws(model.index, model.data, every, still, law)
-    response, delassus = np.empty((m * width, n)), np.empty((m * width, m * width))
+    call.directions(model.call, model.index, model.data, t, room.q_contact, every, columns, rows, rates)
+    call.laws(model.call, model.index, model.data, every, still, law)
+    response, delassus = kept.response, kept.delassus
     for c in range(m):
         for a in range(width):
             response_of(
-                inverse, joints, columns[c], rows[c, a], law[c, 4] if a == 2 else 1.0,
+                model, inverse, joints, columns[c], rows[c, a], law[c, 4] if a == 2 else 1.0,
                 room.one, room.joint_one, room.joint_two, response[c * width + a],
             )  # fmt: skip
     for c in range(m):
@@ -301,4 +346,4 @@ def _constant_responses(
             for s in range(m * width):
                 scale = law[c, 4] if a == 2 else 1.0
                 delassus[c * width + a, s] = scale * along(columns[c], rows[c, a], response[s])
-    return kept_by_reference(response, delassus)
+    kept.ready[0] = 1

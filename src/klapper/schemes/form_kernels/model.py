@@ -1,4 +1,4 @@
-"""A compiled form as the kernels see it: typed function pointers, arrays, sizes and what is constant."""
+"""A compiled form as the kernels see it: addresses of functions, arrays, sizes and what is constant."""
 
 from __future__ import annotations
 
@@ -12,35 +12,10 @@ ALL_LOADS, LESS_POTENTIAL, GIVEN = 0, 1, 2
 """How powers are found: v · f + ½ vᵀ Ṁ v is load; less potential and damping; by the form."""
 
 
-class Functions(NamedTuple):
-    """Addresses of the functions of a :class:`klapper.mechanics.compiled_form.CompiledForm`; ``joints`` are constraint
-    directions. ``solve_rough`` solves contact problems with friction, ``solve_narrow`` many contacts in a band."""
-
-    bring: Any
-    mass: Any
-    force: Any
-    stiff: Any
-    tangents: Any
-    advance: Any
-    near: Any
-    gaps: Any
-    directions: Any
-    laws: Any
-    curvature: Any
-    residuals: Any
-    joints: Any
-    joint_curvature: Any
-    potential: Any
-    powers: Any
-    damping: Any
-    solve_rough: Any
-    solve_narrow: Any
-
-
 class Model(NamedTuple):
     """Functions, arrays and sizes of a compiled form:
 
-    ``call``                    its functions
+    ``call``                    addresses of its functions and of the parts of a step, see ``calls``
     ``mass_row`` …              places of the entries of M, and of the tangents
     ``share_start`` …           rows of ``shares``
     ``scratch``                 (nv,) to work with
@@ -54,7 +29,7 @@ class Model(NamedTuple):
     ``turns``                   whether g̈ may have a part b_N
     """
 
-    call: Functions
+    call: np.ndarray
     index: Any
     data: np.ndarray
     mass_row: np.ndarray

@@ -6,19 +6,20 @@ import math
 
 import numpy as np
 
-from klapper.schemes.form_kernels.compiling import bare, inner
+from klapper.schemes.form_kernels import calls as call
+from klapper.schemes.form_kernels.compiling import apart, inner
 from klapper.schemes.form_kernels.contacts import Contacts, among, brought, moved, near_contacts
 from klapper.schemes.form_kernels.inverse import Inverse, along, assemble, factorise, solve
-from klapper.schemes.form_kernels.joints import Joints, impulses, prepare, push
+from klapper.schemes.form_kernels.joints import Joints, impulses, push
 from klapper.schemes.form_kernels.model import Model, Scheme
 from klapper.schemes.form_kernels.room import Room
-from klapper.schemes.form_kernels.smooth import places_for_smooth, room_for_smooth, solve_smooth
+from klapper.schemes.form_kernels.smooth import places_for_smooth, room_for_smooth
 
 _ROUNDS = 8
 _TOLERANCE = 1e-12
 
 
-@bare
+@apart
 def project(
     model: Model,
     scheme: Scheme,
@@ -48,7 +49,7 @@ def project(
                 closed += 1
                 worst = max(worst, -depth)
         if model.constraints > 0:
-            model.call.residuals(model.index, model.data, t, q, residual)
+            call.residuals(model.call, model.index, model.data, t, q, residual)
             for i in range(model.constraints):
                 worst = max(worst, abs(residual[i]))
         if not worst > _TOLERANCE:
@@ -71,15 +72,17 @@ def _corrected(
 ) -> bool:
     """One correction of ``room.q_after``."""
     q, n, count = room.q_after, model.velocities, closed.size
-    model.call.mass(model.index, model.data, q, room.mass_after)
+    call.mass(model.call, model.index, model.data, q, room.mass_after)
     none, nowhere = np.empty(0), np.empty(0, np.int64)
     assemble(inverse, room.mass_after, model.mass_row, model.mass_column, none, none, nowhere, nowhere, 0.0)
     if not factorise(inverse):
         return False
     move = np.zeros(n)
     if model.constraints > 0:
-        model.call.joints(model.index, model.data, t, q, joints.columns, joints.rows, joints.rates)
-        if not prepare(joints, inverse, 0.0):
+        call.constraint_directions(
+            model.call, model.index, model.data, t, q, joints.columns, joints.rows, joints.rates
+        )
+        if not call.prepare_joints(model.call, joints, inverse, 0.0):
             return False
         impulses(joints, residual, room.joint_one)
         push(joints, room.joint_one, move)
@@ -87,7 +90,7 @@ def _corrected(
         d = 1 + model.tangential
         columns, rows = np.zeros((count, model.width), np.int64), np.zeros((count, d, model.width))
         rates = np.zeros((count, d))
-        model.call.directions(model.index, model.data, t, q, closed, columns, rows, rates)
+        call.directions(model.call, model.index, model.data, t, q, closed, columns, rows, rates)
         response, right = np.empty((count, n)), np.empty(n)
         matrix, offset, x = np.empty((count, count)), np.empty(count), np.zeros(count)
         for c in range(count):
@@ -108,7 +111,7 @@ def _corrected(
             for e in range(c):
                 matrix[c, e] = matrix[e, c] = 0.5 * (matrix[c, e] + matrix[e, c])
         work, places = np.empty(room_for_smooth(count)), np.empty(places_for_smooth(count), np.int64)
-        if not math.isfinite(solve_smooth(matrix, offset, x, work, places)):
+        if not math.isfinite(call.solve_smooth(model.call, matrix, offset, x, work, places)):
             return False
         for c in range(count):
             for i in range(n):

@@ -20,7 +20,7 @@ from klapper.schemes.form_kernels.inverse import BAND, DENSE, DIAGONAL, Inverse
 from klapper.schemes.form_kernels.joints import Joints
 from klapper.schemes.form_kernels.model import Model
 
-_FEW_ROWS = 24  # of contacts, for whose problems there is always room
+FEW_ROWS = 24  # of contacts, for whose problems there is always room
 _MOST_DENSE = 400  # constraints up to which redundant ones are sorted out in a dense matrix
 
 
@@ -78,10 +78,12 @@ class Room(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """Responses M̂⁻¹ J (R, n) of all contact rows and their Delassus matrix (R, R), if constant, else empty."""
+    """Responses M̂⁻¹ J (R, n) of all contact rows and their Delassus matrix (R, R), if they are constant; ``ready`` (1,)
+    says whether they are known."""
 
     response: np.ndarray
     delassus: np.ndarray
+    ready: np.ndarray
 
 
 room_by_reference = constructor(Room, RoomType)
@@ -94,7 +96,7 @@ joints_by_reference = constructor(Joints, JointsType)
 @inner
 def new_room(model: Model) -> Room:
     nq, n, p = model.positions, model.velocities, model.constraints
-    rows = min(model.room * (1 + model.tangential), _FEW_ROWS)
+    rows = min(model.room * (1 + model.tangential), FEW_ROWS)
     contacts, shares = min(model.room, rows), model.share.size
     return room_by_reference(
         np.zeros(nq),

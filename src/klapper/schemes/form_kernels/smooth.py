@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from klapper.schemes.form_kernels.compiling import bare
+from klapper.schemes.form_kernels.compiling import apart, bare
 from klapper.schemes.form_kernels.inverse import lu_solve
 
 _ROUND_OFF = 1e-12  # of the terms of a velocity: what counts as none
@@ -66,7 +66,7 @@ def places_for_smooth(rows: int) -> int:
     return 3 * rows
 
 
-@bare
+@apart
 def solve_smooth(
     matrix: np.ndarray, offset: np.ndarray, x: np.ndarray, work: np.ndarray, places: np.ndarray
 ) -> float:

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from klapper.schemes.form_kernels.compiling import bare, inner
+from klapper.schemes.form_kernels import calls as call
+from klapper.schemes.form_kernels.compiling import apart, bare, inner
 from klapper.schemes.form_kernels.contacts import (
     Contacts,
     brought,
     closed,
     difference_step,
-    lasting,
     laws,
     moved,
     near_contacts,
@@ -27,10 +27,9 @@ from klapper.schemes.form_kernels.inverse import (
     multiply,
     solve,
 )
-from klapper.schemes.form_kernels.joints import Joints, contradicts, impulses, prepare, push, violations
+from klapper.schemes.form_kernels.joints import Joints, contradicts, impulses, push, violations
 from klapper.schemes.form_kernels.ledger import book, contact_states
 from klapper.schemes.form_kernels.model import Model, Scheme
-from klapper.schemes.form_kernels.projection import project
 from klapper.schemes.form_kernels.room import Kept, Room, State
 
 NOT_FINITE, NO_INVERSE, NO_JOINTS, CONTRADICTION, IMPACT_LAW = 2, 3, 4, 6, 7
@@ -38,7 +37,7 @@ _APPROACHES = 1e-12  # of the largest velocity: what approaches slower is at res
 _DIFFERENCE = 6.0e-6
 
 
-@bare
+@apart
 def step(
     model: Model,
     scheme: Scheme,
@@ -63,19 +62,18 @@ def step(
     count = near_contacts(model, t_contact, room.q_contact, contacts)
     if count < 0:
         return NO_ROOM, 0, math.inf
-    if scheme.on_position:
+    if scheme.on_position or not model.turns or count == 0:
         for c in range(count):
             contacts.lasts[c], contacts.shift[c], contacts.allowed[c] = False, 0.0, 0.0
     else:
-        lasting(
-            model, scheme.start, t_contact, room.q_contact, v, count, contacts, room.at,
+        call.lasting(
+            model.call, model, scheme.start, t_contact, room.q_contact, v, count, contacts, room.at,
             state.held, state.counts[0], h, longest,
         )  # fmt: skip
     count = closed(count, contacts, scheme.on_position)
     rough = False
     if count > 0:
-        model.call.directions(
-            model.index, model.data, t_contact, room.q_contact, contacts.number[:count],
+        call.directions(model.call, model.index, model.data, t_contact, room.q_contact, contacts.number[:count],
             contacts.columns[:count], contacts.rows[:count], contacts.rates[:count],
         )  # fmt: skip
         rough = laws(model, v, count, contacts)
@@ -92,12 +90,8 @@ def step(
     n = v.size
     for i in range(n):
         room.free[i] = v[i] + room.pushed[i]
-    if model.constraints > 0:
-        violations(joints, room.free, room.given, room.violation)
-        impulses(joints, room.violation, room.joint_impulse)
-        if contradicts(joints, room.violation, room.joint_impulse):
-            return CONTRADICTION, count, math.inf
-        push(joints, room.joint_impulse, room.free)
+    if model.constraints > 0 and not call.hold_joints(model.call, joints, room):
+        return CONTRADICTION, count, math.inf
     ended, residual = contact_impulses(
         model, scheme, kept, inverse, joints, contacts, room, count, rough, skew, t, h, state
     )
@@ -107,7 +101,7 @@ def step(
         room.middle[i] = (1.0 - theta) * v[i] + theta * room.v_after[i]
     moved(model, q, room.middle, h, room.q_after)
     if scheme.projects:
-        if not project(model, scheme, plain, plain_joints, contacts, count, room, t + h):
+        if not call.project(model.call, model, scheme, plain, plain_joints, contacts, count, room, t + h):
             return UNSOLVED, count, math.inf
         brought(model, t + theta * h)
     finite = 0.0
@@ -154,22 +148,36 @@ def _matrices(
     theta, v = scheme.theta, state.v
     t_force = t + theta * h
     if not model.constant_mass or fresh:
-        model.call.mass(model.index, model.data, room.q_contact, room.mass)
+        call.mass(model.call, model.index, model.data, room.q_contact, room.mass)
     if model.constraints > 0:
-        model.call.joints(
-            model.index, model.data, t_contact, room.q_contact, joints.columns, joints.rows, joints.rates
+        call.constraint_directions(
+            model.call,
+            model.index,
+            model.data,
+            t_contact,
+            room.q_contact,
+            joints.columns,
+            joints.rows,
+            joints.rates,
         )
-        _given(model, joints, room, theta, t_contact, h, v)
+        call.given_joints(model.call, model, joints, room, theta, t_contact, h, v)
     moved(model, state.q, v, theta * h, room.q_force)
     brought(model, t_force)
     new = fresh or not model.constant_mass
     if model.has_tangents and (fresh or not model.constant_tangents):
         new = True
         if model.differences:
-            _difference_tangents(model, t_force, room.q_force, v, room)
+            call.difference_tangents(model.call, model, t_force, room.q_force, v, room)
         else:
-            model.call.tangents(
-                model.index, model.data, t_force, room.q_force, v, room.by_position, room.by_velocity
+            call.tangents(
+                model.call,
+                model.index,
+                model.data,
+                t_force,
+                room.q_force,
+                v,
+                room.by_position,
+                room.by_velocity,
             )
     if new:
         skew = assemble(
@@ -182,14 +190,14 @@ def _matrices(
     if (
         model.constraints > 0
         and (new or not model.constant_joints)
-        and not prepare(joints, inverse, room.numbers[0])
+        and not call.prepare_joints(model.call, joints, inverse, room.numbers[0])
     ):
         return -2.0
     return room.numbers[0]
 
 
-@bare
-def _difference_tangents(model: Model, t: float, q: np.ndarray, v: np.ndarray, room: Room) -> None:
+@apart
+def difference_tangents(model: Model, t: float, q: np.ndarray, v: np.ndarray, room: Room) -> None:
     """G_q and G_v of the stiff part by central differences, with the spacings of ``difference_tangents``."""
     n = v.size
     ahead, behind, u = room.one, room.two, room.three
@@ -200,29 +208,31 @@ def _difference_tangents(model: Model, t: float, q: np.ndarray, v: np.ndarray, r
             u[i] = 0.0
         u[j] = length
         moved(model, q, u, 1.0, room.at)
-        model.call.stiff(model.index, model.data, t, room.at, v, ahead)
+        call.stiff(model.call, model.index, model.data, t, room.at, v, ahead)
         moved(model, q, u, -1.0, room.at)
-        model.call.stiff(model.index, model.data, t, room.at, v, behind)
+        call.stiff(model.call, model.index, model.data, t, room.at, v, behind)
         for i in range(n):
             room.by_position[i * n + j] = (ahead[i] - behind[i]) / (2 * length)
             u[i] = v[i]
         u[j] = v[j] + speed
-        model.call.stiff(model.index, model.data, t, q, u, ahead)
+        call.stiff(model.call, model.index, model.data, t, q, u, ahead)
         u[j] = v[j] - speed
-        model.call.stiff(model.index, model.data, t, q, u, behind)
+        call.stiff(model.call, model.index, model.data, t, q, u, behind)
         for i in range(n):
             room.by_velocity[i * n + j] = (ahead[i] - behind[i]) / (2 * speed)
 
 
-@bare
-def _given(model: Model, joints: Joints, room: Room, theta: float, t: float, h: float, v: np.ndarray) -> None:
+@apart
+def given_joints(
+    model: Model, joints: Joints, room: Room, theta: float, t: float, h: float, v: np.ndarray
+) -> None:
     """What is added to J_Bᵀ v⁺ in J_Bᵀ v_θ + a_B = 0; a jump of v that contradicts them is noted in ``numbers[1]``."""
     p = model.constraints
     curvature = room.joint_one
     for i in range(p):
         curvature[i] = 0.0
     if model.joints_curve:
-        model.call.joint_curvature(model.index, model.data, t, room.q_contact, v, curvature)
+        call.constraint_curvature(model.call, model.index, model.data, t, room.q_contact, v, curvature)
     elif model.joints_turn:
         _difference_curvature(model, room, t, v, curvature)
     jumps = False
@@ -244,6 +254,17 @@ def _given(model: Model, joints: Joints, room: Room, theta: float, t: float, h: 
     room.numbers[1] = 1.0 if jumps else 0.0
 
 
+@apart
+def hold_joints(joints: Joints, room: Room) -> bool:
+    """The free velocity in ``room`` with constraints held, and their impulses; False where they contradict others."""
+    violations(joints, room.free, room.given, room.violation)
+    impulses(joints, room.violation, room.joint_impulse)
+    if contradicts(joints, room.violation, room.joint_impulse):
+        return False
+    push(joints, room.joint_impulse, room.free)
+    return True
+
+
 @inner
 def _difference_curvature(model: Model, room: Room, t: float, v: np.ndarray, out: np.ndarray) -> None:
     """b_B (p,) at the position of the contacts, by differences of the directions."""
@@ -255,7 +276,7 @@ def _difference_curvature(model: Model, room: Room, t: float, v: np.ndarray, out
         s = d if side == 0 else -d
         moved(model, q, v, s, room.at)
         brought(model, t + s)
-        model.call.joints(model.index, model.data, t + s, room.at, columns, rows, rates)
+        call.constraint_directions(model.call, model.index, model.data, t + s, room.at, columns, rows, rates)
         for i in range(p):
             speed = along(columns[i], rows[i], v) + rates[i]
             out[i] = speed if side == 0 else (out[i] - speed) / (2.0 * d)
@@ -268,7 +289,7 @@ def _force(
 ) -> None:
     """f̂ and M̂⁻¹ h f̂; what depends on v without a tangent is taken at the middle velocity of free motion."""
     n = v.size
-    model.call.force(model.index, model.data, t, room.q_force, v, room.force)
+    call.force(model.call, model.index, model.data, t, room.q_force, v, room.force)
     for i in range(n):
         room.one[i] = h * room.force[i]
     solve(inverse, room.one, room.pushed)
@@ -276,7 +297,7 @@ def _force(
         for i in range(n):
             room.two[i] = theta * room.pushed[i]
             room.three[i] = v[i] + room.two[i]
-        model.call.force(model.index, model.data, t, room.q_force, room.three, room.force)
+        call.force(model.call, model.index, model.data, t, room.q_force, room.three, room.force)
         if model.by_velocity:
             multiply(model.tangent_row, model.tangent_column, room.by_velocity, room.two, -1.0, room.force)
         for i in range(n):

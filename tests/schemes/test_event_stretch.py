@@ -175,6 +175,42 @@ def test_samples_and_statistics_are_those_of_the_general_code(at_once, monkeypat
             np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-6, atol=1e-7)
 
 
+def footed(height: float, push: float) -> LinearSystem:
+    """A block of 2 kg on five rough feet in line: two motions of the floor's normal, five forces."""
+    places = np.array([-0.4, -0.25, 0.0, 0.1, 0.4])
+    contacts = [
+        Contact(f"foot {i}", normal=[0.0, 1.0, x], tangents=[[1.0, 0.0, 0.0]], friction=0.5, restitution=0.5)
+        for i, x in enumerate(places)
+    ]
+    force = [push, -2.0 * G, 0.0]
+    return LinearSystem([2.0, 2.0, 0.1], force=force, position=[0.0, height, 0.0], contacts=contacts)
+
+
+def test_a_block_on_redundant_feet_hops_as_a_ball_does_without_a_step_of_the_general_code(
+    at_once, steps
+) -> None:
+    run = simulate(footed(0.1, 0.0), 0.4, EventDriven())
+    fall = np.sqrt(2.0 * 0.1 / G)
+    hits = fall * (1.0 + 2.0 * np.cumsum(np.append(0.0, 0.5 ** np.arange(1, 10))))
+    hits = hits[hits < 0.4]
+    assert len(hits) == 4
+    np.testing.assert_allclose(np.unique(run.impacts().time), hits, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(run.position[:, 2], 0.0, rtol=0, atol=1e-12)
+    assert not steps
+
+
+def test_a_block_at_rest_on_redundant_feet_says_that_its_forces_are_not_unique(at_once, steps) -> None:
+    """3 N do not move 2 kg with μ = 0.5; the forces of the feet are open, their sums and their moment are not."""
+    run = simulate(footed(0.0, 3.0), 0.5, EventDriven())
+    np.testing.assert_allclose(run.position[-1], 0.0, rtol=0, atol=1e-12)
+    assert not steps
+    assert "depend on each other" in run.about["audit"]["contact forces"]
+    impulse = run.impulse.sum(axis=0)
+    np.testing.assert_allclose(impulse.sum(axis=0), [2.0 * G * 0.5, -3.0 * 0.5], rtol=1e-9)
+    assert np.all(np.abs(impulse[:, 1]) <= 0.5 * impulse[:, 0])
+    assert impulse[:, 0] @ [-0.4, -0.25, 0.0, 0.1, 0.4] == pytest.approx(0.0, abs=1e-9)
+
+
 def hopping() -> LinearSystem:
     """Two balls that hop lower and lower, a hundred times in 5 s."""
     contacts = [
@@ -219,10 +255,10 @@ def test_thinned_samples_of_the_loop_hold_what_happened_between_them(
         assert abs(len(quick) - len(general)) <= 0.05 * len(general)
 
 
-@pytest.mark.parametrize("make", [linear, pendulum, block])
-def test_random_models_take_the_same_steps(make) -> None:
+@pytest.mark.parametrize("make, left_at_most", [(linear, 0.4), (pendulum, 0.2), (block, 0.2)])
+def test_random_models_take_the_same_steps(make, left_at_most) -> None:
     found = [same_steps(make(np.random.default_rng(seed))) for seed in range(4)]
-    assert sum(left for _, left in found) < sum(steps for steps, _ in found)
+    assert sum(left for _, left in found) <= left_at_most * sum(steps for steps, _ in found)
 
 
 @pytest.mark.slow

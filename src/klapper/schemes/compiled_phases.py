@@ -120,6 +120,7 @@ class CompiledPhase:
                 r,
                 0,
                 0,
+                0,
             ),
         )
         width, c_width = max(form.contact_width, 1), max(form.constraint_width, 1)
@@ -156,6 +157,7 @@ class CompiledPhase:
             "depth": np.zeros(len(watched)),
             "limit_scale": np.zeros(s),
             "slip_speed": np.zeros(1),
+            "reference": modes.reference,
         }
         self._ints, self._floats = _packed(head, integers, numbers)
         addresses = [part.__wrapper_address__() for part in parts(free=r == 0)]
@@ -209,7 +211,7 @@ def _packed(
 
 class CompiledFlow:
     """Steps of the integrator up to ``time`` [s], with the ``events`` (e, 2) there; ``final`` (ny,) is the state
-    without drift."""
+    without drift; whether all forces were ``unique``."""
 
     drifts = True
 
@@ -232,6 +234,7 @@ class CompiledFlow:
         self._renewed = phase.part(rows.GRIP, packed).copy()[0], phase.part(rows.SENSE, packed).copy()
         phase.part(rows.GRIP, packed)[0] = phase.equations.modes.grip[phase.equations.patch]
         self._last: tuple[np.ndarray, np.ndarray] | None = None
+        self.unique = not packed[0][rows.LOOSE]
 
     def _dense(self, times: np.ndarray) -> np.ndarray:
         if self._last is None or self._last[0] is not times:

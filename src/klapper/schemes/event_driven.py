@@ -110,7 +110,7 @@ class EventDriven(Phased):
             return None
         flow = phase.run(t, q, v, until, size, self.tolerance, self.slip_speed)
         if flow is not None:
-            equations.determined = True
+            equations.determined = flow.unique
         return flow
 
     def flow(

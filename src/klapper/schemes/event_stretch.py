@@ -18,7 +18,7 @@ from klapper.mechanics.system import System
 from klapper.schemes.base import Snapshot
 from klapper.schemes.compiled_phases import PHASE_STEPS, CompiledSystem, compiled_or_reason, compiled_system
 from klapper.schemes.exact_flow import stiff
-from klapper.schemes.phase_modes import Modes, PhaseMemory, most_events
+from klapper.schemes.phase_modes import Modes, PhaseMemory, most_events, not_unique
 
 if TYPE_CHECKING:
     from klapper.schemes.event_driven import EventDriven
@@ -195,6 +195,7 @@ class EventStretch:
                 np.inf if scheme.largest_step is None else scheme.largest_step,
                 system.start.time,
                 0.0 if apart is None else apart,
+                0.0,
             ]
         )
         counters = np.zeros(kernel.COUNTERS, dtype=np.int64)
@@ -248,6 +249,11 @@ class EventStretch:
                 "constraint_impulse": joints.copy(),
                 "energy": energy.copy(),
                 "residual": np.zeros(rows),
+                "findings": (
+                    {"contact forces": not_unique(float(options[kernel.LOOSE_SINCE]))}
+                    if counters[kernel.LOOSE_STEPS]
+                    else {}
+                ),
             },
             why,
         )

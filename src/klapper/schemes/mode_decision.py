@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from klapper.complementarity import NoSolution, NotDecided, Solution
+from klapper.complementarity import Attempt, NoSolution, NotDecided, Solution
 from klapper.complementarity.dense import dense
 from klapper.mechanics.acceleration import AccelerationProblem
 from klapper.mechanics.acceleration_solution import DECISION, TOLERANCE, ModeDecision
 from klapper.mechanics.force_sets import mode_forces
 from klapper.schemes.base import StepFailed
+from klapper.schemes.dependent_contacts import dependent_forces
 from klapper.schemes.few_decision import FewDecision
 from klapper.schemes.phase_modes import (
     RELEASE,
@@ -224,6 +225,9 @@ class _Answer:
         return (self.patches[:, None] * d + np.arange(d)).ravel()
 
     def _solved(self) -> ModeDecision:
+        dependent = self._dependent()
+        if dependent is not None:
+            return dependent
         try:
             mode = self.problem.solve(self.rules.solver)
         except (NoSolution, NotDecided) as error:
@@ -242,6 +246,26 @@ class _Answer:
                 f"painleve='jump' does the same here; or lower the friction, or make the contact compliant."
             )
         return mode if self.rules.selection is None else self._selected(mode)
+
+    def _dependent(self) -> ModeDecision | None:
+        """The forces of contacts at rest that depend on each other, as the compiled loop chooses them."""
+        problem, rules = self.problem, self.rules
+        if rules.selection is not None or rules.solver != "auto" or problem.sliding.any():
+            return None
+        contact, c = problem.contact_problem, problem.contacts + problem.tangential.shape[1]
+        mobility, velocity = contact.delassus, contact.free_velocity
+        try:
+            back = np.linalg.solve(mobility[c:, c:], np.column_stack([mobility[c:, :c], velocity[c:]]))
+        except np.linalg.LinAlgError:
+            return None
+        free = mobility[:c, :c] - mobility[:c, c:] @ back[:, :c]
+        pushed = velocity[:c] - mobility[:c, c:] @ back[:, c]
+        x = dependent_forces(self.touching.system, free, pushed, self.friction, problem.limit)
+        if x is None:
+            return None
+        unknown = np.concatenate([x, -back[:, c] - back[:, :c] @ x])
+        solution = Solution(contact, unknown, (Attempt("compiled", "solved"),))
+        return ModeDecision(problem, solution) if solution.residuals.worst <= TOLERANCE else None
 
     def _selected(self, mode: ModeDecision) -> ModeDecision:
         """The mode with the forces of the selection rule, where the motion depends on them."""

@@ -18,8 +18,10 @@ from klapper.complementarity import ComplementarityError
 from klapper.complementarity.dense import dense
 from klapper.contact_states import IMPACT, OPEN
 from klapper.mechanics.contact_table import ContactLaws
+from klapper.mechanics.system import System
 from klapper.schemes.base import StepFailed
 from klapper.schemes.contact_step import ContactRows, contact_rows, solve_contacts
+from klapper.schemes.dependent_contacts import dependent_forces
 from klapper.schemes.few_contacts import solve_few
 from klapper.schemes.force_selection import choose
 from klapper.schemes.jump import resolve_jump
@@ -83,8 +85,11 @@ def newton_impact(
         wanted[rows.tangential.ravel()] += rate.ravel()
     impulses, residual, notes = np.zeros(rows.size), 0.0, {}
     few = None
-    if solver == "auto" and selection is None and not system.constraints:
-        few = _of_few(rows, laws, touching.inverse, wanted)
+    if solver == "auto" and selection is None:
+        if not system.constraints:
+            few = _of_few(rows, laws, touching.inverse, wanted)
+        if few is None:
+            few = _of_dependent(system, rows, laws, held, wanted)
     if few is not None:
         impulses = few
     elif rows.size:
@@ -135,6 +140,26 @@ def _of_few(rows: ContactRows, laws: ContactLaws, inverse: Inverse, wanted: np.n
         return None
     impulses = np.zeros(rows.size)
     impulses[order] = x
+    return impulses
+
+
+def _of_dependent(
+    system: System, rows: ContactRows, laws: ContactLaws, held: Held, wanted: np.ndarray
+) -> np.ndarray | None:
+    """Impulses (r,) of contacts that depend on each other."""
+    has = rows.normal >= 0
+    friction = laws.friction_matrix[:, has] if rows.tangential.size else np.zeros((0, np.count_nonzero(has)))
+    rough = friction.sum(axis=1) > 0.0
+    asked = np.concatenate([rows.normal[has], rows.tangential[rough].ravel() if rough.size else []]).astype(
+        int
+    )
+    columns = dense(rows.columns)[:, asked]
+    mobility = columns.T @ np.asarray(held.respond(columns))
+    x = dependent_forces(system, mobility, wanted[asked], friction[rough], np.zeros(np.count_nonzero(rough)))
+    if x is None:
+        return None
+    impulses = np.zeros(rows.size)
+    impulses[asked] = x
     return impulses
 
 

@@ -168,3 +168,11 @@ class PhaseMemory:
             since=float(array[4]),
             events=events.reshape(e, 2).astype(np.int64),
         )
+
+
+def not_unique(t: float) -> str:
+    """What is told of a phase that begins at t [s] with forces that are not unique."""
+    return (
+        f"at {t:.6g} s the held contacts depend on each other: the motion is unique, their forces are not; "
+        f"those closest to the last ones are given"
+    )

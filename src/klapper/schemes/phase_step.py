@@ -33,6 +33,7 @@ from klapper.schemes.phase_modes import (
     TURN,
     Modes,
     PhaseMemory,
+    not_unique,
 )
 from klapper.schemes.phase_motion import PhaseMotion
 from klapper.schemes.phase_projection import held_position, held_velocity
@@ -202,10 +203,7 @@ class PhaseStep:
                 f"{'those of the solver' if rule is None else f'those of {rule.name}'}"
             )
             return
-        self.notes["contact forces"] = (
-            f"at {self.t:.6g} s the held contacts depend on each other: the motion is unique, their forces are not; "
-            f"those closest to the last ones are given"
-        )
+        self.notes["contact forces"] = not_unique(self.t)
 
     def _smooth(self, modes: Modes) -> Step | None:
         """A piece of smooth motion; None if an event comes at once."""
@@ -213,6 +211,8 @@ class PhaseStep:
         equations = scheme.equations(self.system, modes, self.work)
         run = scheme.run(equations, t, self.q, self.v, self.until, self.memory.size, self.work)
         if run is not None:
+            if not run.unique:
+                self._say_forces_are_not_unique(equations)
             return self._after_run(equations, modes, run)
         flow = self._flow(equations)
         if equations.determined is False:

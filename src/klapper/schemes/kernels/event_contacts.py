@@ -13,8 +13,12 @@ import math
 import numpy as np
 
 from klapper.schemes.few_contacts import CLEAR
-from klapper.schemes.form_kernels.compiling import bare, inner, part
+from klapper.schemes.form_kernels.compiling import bare, inner, outer, part
+from klapper.schemes.form_kernels.solver_signatures import SOLVE_ROUGH
+from klapper.schemes.kernels.addresses import called_at
 from klapper.schemes.kernels.phase_rows import (
+    UNSOLVED,
+    settled,
     solved,
 )
 
@@ -22,6 +26,12 @@ _MOST_TRIED = 1500  # combinations of open, closed, stick and slip: about a mill
 _ENUMERATED = 5  # normal forces without friction; for more, pivots are exchanged
 _ROUNDS = 60
 _STICK, _AHEAD, _BACK, _UNLOADED = 0, 1, 2, 3
+_EXACT = 1e-12  # residual of forces of contacts that depend on each other: far below what is clear
+
+ROUGH_PLACE = 9
+"""Of the address of ``solve_rough`` among those of the parts of the loop."""
+
+solve_rough_of = called_at(SOLVE_ROUGH, ROUGH_PLACE)
 
 
 @part
@@ -210,6 +220,124 @@ def _pivoted(matrix: np.ndarray, velocity: np.ndarray, m: int, x: np.ndarray) ->
             if held[i] and (patience > 0 or i == last):
                 closed[i] = not closed[i]
     return False
+
+
+@outer
+def solve_dependent(
+    at: np.ndarray,
+    matrix: np.ndarray,
+    velocity: np.ndarray,
+    m: int,
+    d: int,
+    friction: np.ndarray,
+    limit: np.ndarray,
+    x: np.ndarray,
+) -> bool:
+    """The same for contacts that depend on each other: the forces that the compiled step of Moreau's scheme chooses.
+
+    ``at``  addresses, of which that of ``solve_rough`` is needed. False where a contact is on a border of what it does
+    """
+    s, size = limit.size, x.size
+    places, none = np.full((m + s, 3), -1), np.zeros(m + s)
+    limits, begins, shares = np.zeros(m + s), np.zeros(m + s + 1, np.int64), 0
+    of, share = np.empty(s * m, np.int64), np.empty(s * m)
+    for i in range(m):
+        places[i, 0] = i
+    for i in range(s):
+        limits[m + i] = limit[i]
+        for a in range(d):
+            places[m + i, 1 + a] = m + i * d + a
+        for j in range(m):
+            if friction[i, j] != 0.0:
+                of[shares], share[shares] = j, friction[i, j]
+                shares += 1
+        begins[m + i + 1] = shares
+    for i in range(size):
+        x[i] = 0.0
+    reached = solve_rough_of(at)(
+        matrix, velocity, places, none, limits, begins, of[:shares].copy(), share[:shares].copy(), _EXACT, x
+    )
+    if not reached <= _EXACT:
+        return False
+    _spread_evenly(matrix, velocity, m, d, friction, limit, x)
+    for i in range(size):
+        y, terms, own = velocity[i], abs(velocity[i]), matrix[i, i]
+        for j in range(size):
+            y += matrix[i, j] * x[j]
+            terms += abs(matrix[i, j] * x[j])
+        terms = max(terms, 1e-300)
+        if i < m:
+            if x[i] * own > CLEAR * terms:
+                continue
+            if not y > CLEAR * terms:
+                return False
+            x[i] = 0.0
+        elif (i - m) % d == 0:
+            k = (i - m) // d
+            rho, square, change = limit[k], 0.0, 0.0
+            for j in range(m):
+                rho += friction[k, j] * x[j]
+            for a in range(d):
+                row = i + a
+                y = velocity[row]
+                for j in range(size):
+                    y += matrix[row, j] * x[j]
+                square, change = square + x[row] ** 2, change + y**2
+            lacks = rho - math.sqrt(square)
+            if lacks <= CLEAR * rho and not math.sqrt(change) > CLEAR * terms:
+                return False
+            if lacks > CLEAR * rho and lacks * own <= CLEAR * terms:
+                return False
+    return True
+
+
+@inner
+def _spread_evenly(
+    matrix: np.ndarray,
+    velocity: np.ndarray,
+    m: int,
+    d: int,
+    friction: np.ndarray,
+    limit: np.ndarray,
+    x: np.ndarray,
+) -> None:
+    """Where nothing that is closed slides, the smallest forces that hold it, if all of them are within their limits:
+    solvers may stop with one of them at its limit."""
+    size, h = x.size, 0
+    held, change = np.empty(size, np.int64), np.empty(size)
+    for i in range(size):
+        y, terms = velocity[i], abs(velocity[i])
+        for j in range(size):
+            y += matrix[i, j] * x[j]
+            terms += abs(matrix[i, j] * x[j])
+        if abs(y) <= CLEAR * terms:
+            held[h] = i
+            h += 1
+        elif i >= m:
+            return
+    equations = np.empty((h, h + 1))
+    for a in range(h):
+        equations[a, h] = -velocity[held[a]]
+        for b in range(h):
+            equations[a, b] = matrix[held[a], held[b]]
+    if settled(equations, h, np.zeros(h), _EXACT) == UNSOLVED:
+        return
+    for i in range(size):
+        change[i] = 0.0
+    for a in range(h):
+        change[held[a]] = equations[a, h]
+        if held[a] < m and not equations[a, h] > 0.0:
+            return
+    for k in range(limit.size):
+        rho, square = limit[k], 0.0
+        for j in range(m):
+            rho += friction[k, j] * change[j]
+        for a in range(d):
+            square += change[m + k * d + a] ** 2
+        if not math.sqrt(square) < rho * (1.0 - CLEAR):
+            return
+    for i in range(size):
+        x[i] = change[i]
 
 
 @bare

@@ -234,7 +234,9 @@ def _answered(
         if candidate[i]:
             asked[taken] = normal[taken] = i
             taken += 1
-    pressed, limited = taken, 0
+    pressed, limited, moves = taken, 0, False
+    for i in range(s):
+        moves = moves or slides[i]
     rough, limit = np.empty((s, pressed)), np.empty(s)
     for i in range(s):
         total = limits[i]
@@ -270,7 +272,7 @@ def _answered(
             terms += abs(rows[asked[a], j] * free[j])
         if not small[a, a] > 0.0 or abs(right[a]) <= CLEAR * terms:
             return False  # sliding friction turns a force against itself, or the contact is on a border
-    if not solved_few(g, small, right, pressed, d, rough[:limited].copy(), limit[:limited].copy(), x):
+    if not solved_few(g, small, right, pressed, d, rough[:limited].copy(), limit[:limited].copy(), moves, x):
         return False
     for a in range(taken):
         forces[asked[a]] = x[a]

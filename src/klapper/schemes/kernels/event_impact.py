@@ -78,7 +78,8 @@ def impact(g: Loop, v: np.ndarray, after: np.ndarray) -> bool:
         right[i] = value[asked[i]]
         for j in range(taken):
             small[i, j] = matrix[asked[i], asked[j]]
-    if not solved_few(g, small, right, pressed, d, rough[:limited, :pressed].copy(), np.zeros(limited), x):
+    friction_of = rough[:limited, :pressed].copy()
+    if not solved_few(g, small, right, pressed, d, friction_of, np.zeros(limited), False, x):
         return False
     for i in range(r):
         forces[i] = 0.0

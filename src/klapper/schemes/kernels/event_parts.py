@@ -19,6 +19,8 @@ _FILES = {
     room.REST_PART: "event_run.rest",
     room.RUN_PHASE_PART: "phase_run.run_phase",
     room.LOOK_PART: "event_run.look_inside",
+    room.ROUGH_PART: "rough.solve_rough",
+    room.DEPENDENT_PART: "event_contacts.solve_dependent",
 }
 ALWAYS = (room.PACK_PART, room.DIRECTIONS_PART, room.TOUCHED_PART, room.RUN_PHASE_PART)
 """Parts that every run needs; of the others the loop says so."""
@@ -27,7 +29,8 @@ ALWAYS = (room.PACK_PART, room.DIRECTIONS_PART, room.TOUCHED_PART, room.RUN_PHAS
 @cache
 def _part(which: int) -> Pointer:
     module, name = _FILES[which].split(".")
-    function = getattr(import_module(f"klapper.schemes.kernels.{module}"), name)
+    folder = "form_kernels" if which == room.ROUGH_PART else "kernels"
+    function = getattr(import_module(f"klapper.schemes.{folder}.{module}"), name)
     with quietly():
         return Pointer(function, room.PART_SIGNATURES[which])
 

@@ -18,6 +18,7 @@ from numba.experimental import structref
 
 from klapper.schemes.form_kernels.by_reference import _Group, constructor
 from klapper.schemes.form_kernels.compiling import bare, inner, part
+from klapper.schemes.form_kernels.solver_signatures import SOLVE_ROUGH
 from klapper.schemes.kernels.addresses import (
     called_at,
 )
@@ -47,19 +48,19 @@ DECIDED, IMPACTS, STALLED, EVENTS, CONTACTS, MEMORY_HEAD = range(6)
 SIZE_AT, SINCE_AT, CLOCK_HEAD = range(3)
 """What the memory of a run begins with, among integers and among numbers."""
 
-(UNTIL, TOLERANCE, SLIP_SPEED, SHORTEST, SAMPLE, LARGEST, BEGIN, APART, OPTIONS) = range(9)
-(COUNT, STEPS, ROWS_DONE, BY_LAW, LOOKING, INSIDE, ALLOWED, PIECES, STEP_NUMBER, MISSING, COUNTERS) = range(
-    11
-)
+(UNTIL, TOLERANCE, SLIP_SPEED, SHORTEST, SAMPLE, LARGEST, BEGIN, APART, LOOSE_SINCE, OPTIONS) = range(10)
+(COUNT, STEPS, ROWS_DONE, BY_LAW, LOOKING, INSIDE, ALLOWED, PIECES, STEP_NUMBER) = range(9)
+(MISSING, LOOSE_STEPS, COUNTERS) = range(9, 12)
 """``counters``: steps wanted; steps and rows done; whether impacts belong to a law; whether to look into phases, and to
 give samples inside (1), or samples so far apart as ``options`` say (2), how many at most; steps of the integrator in a
-phase; number of the step at hand; the part that is not compiled yet."""
+phase; number of the step at hand; the part that is not compiled yet; steps in which forces were
+not unique, the first of them at ``LOOSE_SINCE``."""
 
 SPACED = 2
 """Of ``INSIDE``: samples inside are as far apart as in a run that has as many as it may have."""
 
 (PACK_PART, DIRECTIONS_PART, SOLVE_FEW_PART, TOUCHED_PART, JUMP_PART, DECIDE_PART, REST_PART) = range(7)
-(RUN_PHASE_PART, LOOK_PART, PARTS, HELD_PARTS) = range(7, 11)
+(RUN_PHASE_PART, LOOK_PART, ROUGH_PART, DEPENDENT_PART, PARTS, HELD_PARTS) = range(7, 13)
 """Parts of the loop, by their places in ``parts``; those of phases with forces stand in ``held_at``."""
 
 
@@ -162,6 +163,7 @@ PACK = int64(
 )
 DIRECTIONS_OF = boolean(LOOP, _WHOLE, _NUMBER, float64, _NUMBER, _NUMBER, boolean)
 SOLVE_FEW = boolean(_TABLE, _NUMBER, int64, int64, _TABLE, _NUMBER, _NUMBER)
+SOLVE_DEPENDENT = boolean(_WHOLE, _TABLE, _NUMBER, int64, int64, _TABLE, _NUMBER, _NUMBER)
 TOUCHED = boolean(LOOP, int64, float64, _NUMBER, _NUMBER)
 JUMP = int64(LOOP, int64, float64, _NUMBER, _NUMBER)
 DECIDE = int64(*(LOOP, float64, _NUMBER, _NUMBER, _KINDS, int64, _WHOLE, _WHOLE, _WHOLE, _TABLE, _NUMBER))
@@ -170,10 +172,14 @@ RUN_PHASE = types.UniTuple(int64, 2)(
     *(_WHOLE, _NUMBER, _WHOLE, _WHOLE, _NUMBER, _NUMBER, _NUMBER, _NUMBER, _TABLE, _NUMBER, _FLAG)
 )
 LOOK = int64(LOOP, _WHOLE, _TABLE, float64)
-PART_SIGNATURES = (PACK, DIRECTIONS_OF, SOLVE_FEW, TOUCHED, JUMP, DECIDE, REST, RUN_PHASE, LOOK)
-pack_at, directions_at, solve_few_at, touched_at, jump_at, decide_at, rest_at, run_phase_at, look_at = (
-    called_at(signature, place) for place, signature in enumerate(PART_SIGNATURES)
+PART_SIGNATURES = (
+    *(PACK, DIRECTIONS_OF, SOLVE_FEW, TOUCHED, JUMP, DECIDE, REST, RUN_PHASE, LOOK),
+    *(SOLVE_ROUGH, SOLVE_DEPENDENT),
 )
+(pack_at, directions_at, solve_few_at, touched_at, jump_at, decide_at, rest_at, run_phase_at, look_at) = (
+    called_at(signature, place) for place, signature in enumerate(PART_SIGNATURES[:ROUGH_PART])
+)
+dependent_at = called_at(SOLVE_DEPENDENT, DEPENDENT_PART)
 """Parts of the loop by their addresses in ``parts``: code that is called directly is made again for each of its
 callers, and theirs."""
 
@@ -255,14 +261,22 @@ def solved_few(
     d: int,
     friction: np.ndarray,
     limit: np.ndarray,
+    slides: bool,
     x: np.ndarray,
 ) -> bool:
-    """As ``solve_few``, which a single normal force does not need."""
-    if m != 1 or x.size != 1:
-        return not lacks(g, SOLVE_FEW_PART) and solve_few_at(g.parts)(
-            matrix, velocity, m, d, friction, limit, x
-        )
-    if not matrix[0, 0] > 0.0 or velocity[0] == 0.0:
+    """As ``solve_few``, which a single normal force does not need; where that has no clear answer, the forces of
+    contacts that depend on each other."""
+    if m == 1 and x.size == 1:
+        if not matrix[0, 0] > 0.0 or velocity[0] == 0.0:
+            return False
+        x[0] = -velocity[0] / matrix[0, 0] if velocity[0] < 0.0 else 0.0
+        return True
+    if x.size == 0:
+        return True
+    if lacks(g, SOLVE_FEW_PART):
         return False
-    x[0] = -velocity[0] / matrix[0, 0] if velocity[0] < 0.0 else 0.0
-    return True
+    if solve_few_at(g.parts)(matrix, velocity, m, d, friction, limit, x):
+        return True
+    if slides or lacks(g, ROUGH_PART) or lacks(g, DEPENDENT_PART):
+        return False
+    return dependent_at(g.parts)(g.parts, matrix, velocity, m, d, friction, limit, x)  # type: ignore[no-any-return]

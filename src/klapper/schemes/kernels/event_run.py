@@ -33,6 +33,8 @@ from klapper.schemes.kernels.event_room import (
     LEFT,
     LOOK_PART,
     LOOKING,
+    LOOSE_SINCE,
+    LOOSE_STEPS,
     MEMORY_HEAD,
     MISSING,
     NO_PARTS,
@@ -83,11 +85,13 @@ from klapper.schemes.kernels.phase_rows import (
     GRIP,
     HELD,
     KNOWN,
+    LOOSE,
     MOBILITY,
     NORMAL,
     NV,
     PATCH,
     RATE,
+    REFERENCE,
     RESPONSE,
     ROWS,
     SCALE,
@@ -96,6 +100,7 @@ from klapper.schemes.kernels.phase_rows import (
     SLIDING,
     SLIP,
     STICKING,
+    UNSOLVED,
     VECTORS,
     WHICH,
     D,
@@ -105,6 +110,7 @@ from klapper.schemes.kernels.phase_rows import (
     S,
     numbers,
     put,
+    settled,
     solved,
     table,
 )
@@ -225,6 +231,13 @@ def _pack(
     )  # type: ignore[no-any-return]  # fmt: skip
 
 
+@bare
+def _refer(g: Loop, reference: np.ndarray) -> None:
+    """Forces that are not unique are those nearest to these."""
+    for i in range(g.ints[SIZE]):
+        g.floats[g.ints[REFERENCE] + i] = reference[i]
+
+
 @apart
 def touched(g: Loop, k: int, t: float, q: np.ndarray, v: np.ndarray) -> bool:
     """Rows of the k contacts that touch, as a phase of their own, and their velocities."""
@@ -280,6 +293,7 @@ def _phase(
     """The motion of the phase at hand up to the first event, and the modes at its end."""
     d, memory, clock, ints, counters = g.base[BASE_D], g.memory, g.clock, g.ints, g.counters
     t, moving, steps = g.state[0], g.state.size - 1, g.counters[PIECES]
+    _refer(g, reference)
     held = ints[SIZE] > 0
     if held and g.held_at[g.held_at.size - 1] == 0:
         counters[MISSING] = HELD_PARTS
@@ -303,6 +317,10 @@ def _phase(
     )  # fmt: skip
     if outcome == GENERAL or done == 0:
         return LEFT
+    if ints[LOOSE]:
+        if counters[LOOSE_STEPS] == 0:
+            g.options[LOOSE_SINCE] = t
+        counters[LOOSE_STEPS] += 1
     time, size = given[0], given[2]
     pieces, count, turns = g.output[: done * span].reshape(done, span), 0, False
     at = ints[SENSE]
@@ -550,7 +568,7 @@ def _brought_to_rest(ints: np.ndarray, floats: np.ndarray, v: np.ndarray, at_res
             if turn == 0:
                 return 0.0
             break
-        if not solved(matrix, h):
+        if settled(matrix, h, np.zeros(h), math.inf) == UNSOLVED:
             return math.nan
         for a in range(h):
             walls += matrix[a, h] * rates[held[a]]  # the impulse is −, and so is the work

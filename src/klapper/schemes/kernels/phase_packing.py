@@ -29,6 +29,7 @@ from klapper.schemes.kernels.phase_rows import (
     KNOWN,
     LIMIT,
     LIMIT_SCALE,
+    LOOSE,
     MASS_KIND,
     MOBILITY,
     NORMAL,
@@ -38,6 +39,7 @@ from klapper.schemes.kernels.phase_rows import (
     PATCH,
     PLACES,
     RATES,
+    REFERENCE,
     RESPONSE,
     ROWS,
     SCALARS,
@@ -84,7 +86,7 @@ def packed_room(base: np.ndarray, entries: int) -> tuple[int, int]:
     integers = SCALARS + 3 * (_INTEGERS + _NUMBERS)
     integers += m * (6 + width) + p * c_width + r + 2 * entries
     numbers = m * d * 2 + m * m + m + 2 * r * n + 2 * r * r + r * (r + 1) + n * n + VECTOR_ROWS * longest
-    numbers += m * (1 + d) * (width + 1) + p * (c_width + 1) + 2 * m + 1
+    numbers += m * (1 + d) * (width + 1) + p * (c_width + 1) + 2 * m + 1 + r
     return integers, numbers
 
 
@@ -130,7 +132,7 @@ def pack(
     ints[MASS_KIND], ints[CHANGING] = base[BASE_MASS], 1 if base[BASE_CHANGING] and slides else 0
     for i in range(6):
         ints[HAS_CURVATURE + i] = base[BASE_HAS + i]
-    ints[STEADY], ints[SIZE], ints[KNOWN], ints[COUNT] = base[BASE_STEADY], r, 0, 0
+    ints[STEADY], ints[SIZE], ints[KNOWN], ints[COUNT], ints[LOOSE] = base[BASE_STEADY], r, 0, 0, 0
     longest = max(nq, n, r, k, s * d, e, 3) + 1
     at = SCALARS + 3 * (_INTEGERS + _NUMBERS)
     at = _placed(ints, WHICH, at, 1, k)
@@ -163,6 +165,7 @@ def pack(
     at = _placed(ints, DEPTH, at, 1, w)
     at = _placed(ints, LIMIT_SCALE, at, 1, s)
     at = _placed(ints, SLIP_SPEED, at, 1, 1)
+    at = _placed(ints, REFERENCE, at, 1, r)
     for i in range(at):
         floats[i] = 0.0
     which, normal, patch, held = ints[WHICH], ints[NORMAL], ints[PATCH], ints[HELD]

@@ -41,9 +41,9 @@ from klapper.schemes.kernels.phase_parts import (
 (HAS_CURVATURE, HAS_C_CURVATURE, HAS_POWERS, HAS_POTENTIAL, HAS_DAMPING, HAS_ADVANCE, STEADY, SIZE) = range(
     10, 18
 )
-(KNOWN, COUNT, SCALARS) = range(18, 21)
+(KNOWN, COUNT, LOOSE, SCALARS) = range(18, 22)
 """First integers: numbers of things, what the form has, whether D and M never change (STEADY), whether the mobility is
-known already, and how often forces were computed."""
+known already, how often forces were computed, and whether they were not unique once."""
 
 INTEGER_ARRAYS = (
     "which",
@@ -70,7 +70,17 @@ NUMBER_ARRAYS = (
         "equations",
         "inverse",
     ),
-    *("vectors", "entries", "rates", "c_entries", "c_rates", "depth", "limit_scale", "slip_speed"),
+    *(
+        "vectors",
+        "entries",
+        "rates",
+        "c_entries",
+        "c_rates",
+        "depth",
+        "limit_scale",
+        "slip_speed",
+        "reference",
+    ),
 )
 """Arrays of a phase, packed one after the other: ``grip`` (s,) of the patches, ``friction`` (s, m), D (r, n) in
 ``rows``, M⁻¹ D, Dᵀ M⁻¹ D, T (r, h), ``equations`` (h, h + 1), ``inverse`` of the mass, ``vectors`` to work in, what the
@@ -82,7 +92,7 @@ form writes, and what belongs to event functions."""
 (SENSE, FRICTION, LIMIT, SCALE, ROWS, RESPONSE, MOBILITY, SPREAD, EQUATIONS, INVERSE) = (
     SCALARS + 3 * (len(INTEGER_ARRAYS) + k) for k in range(10)
 )
-(VECTORS, ENTRIES, RATES, C_ENTRIES, C_RATES, DEPTH, LIMIT_SCALE, SLIP_SPEED) = (
+(VECTORS, ENTRIES, RATES, C_ENTRIES, C_RATES, DEPTH, LIMIT_SCALE, SLIP_SPEED, REFERENCE) = (
     SCALARS + 3 * (len(INTEGER_ARRAYS) + k) for k in range(10, len(NUMBER_ARRAYS))
 )
 """Where their places, rows and columns stand among the integers."""
@@ -100,6 +110,9 @@ STICKING, SLIDING, STARTING = 1, 2, 3  # as in klapper.schemes.phase_modes
 FINE, DEPENDENT, NOT_FINITE = 0, 1, 2
 
 _RANK = 1e-9  # pivots below this share of the largest belong to forces that are not unique
+_CONTRADICTION = (
+    1e-7  # of the accelerations at hand, that dependent contacts may ask of each other by rounding
+)
 _EPS = float(np.finfo(float).eps)
 _DIFFERENCE = 6.0e-6  # as in klapper.mechanics.system
 
@@ -355,6 +368,111 @@ def solved(matrix: np.ndarray, n: int) -> bool:
     return True
 
 
+UNSOLVED, UNIQUE, NEAREST = 0, 1, 2
+
+
+@inner
+def settled(matrix: np.ndarray, n: int, near: np.ndarray, contradiction: float) -> int:
+    """As ``solved``; where rows depend on each other, their solution by least squares that is nearest to ``near`` (n,).
+
+    ``contradiction``  that they may have, relative to the largest right-hand side
+    """
+    if n < 2:
+        return UNIQUE if solved(matrix, n) else UNSOLVED
+    kept = matrix.copy()
+    if solved(matrix, n):
+        return UNIQUE
+    if not _nearest(kept, n, near) <= contradiction:
+        return UNSOLVED
+    for i in range(n):
+        matrix[i, n] = kept[i, n]
+    return NEAREST
+
+
+@inner
+def _nearest(matrix: np.ndarray, n: int, near: np.ndarray) -> float:
+    """The solution into the last column; its relative residual.
+
+    In units of the diagonal and with pivots of full size first, P A Q = L U with r columns of L: w = (Lᵀ L)⁻¹ Lᵀ P b is
+    nearest to b, and z = Uᵀ (U Uᵀ)⁻¹ w the shortest that gives it.
+    """
+    unit, order, right = np.empty(n), np.arange(n), np.empty(n)
+    for i in range(n):
+        size = abs(matrix[i, i])
+        unit[i] = math.sqrt(size) if size > 0.0 else 1.0
+    terms = 0.0
+    for i in range(n):
+        right[i] = matrix[i, n] / unit[i]
+        terms = max(terms, abs(right[i]))
+        for j in range(n):
+            right[i] -= matrix[i, j] * near[j] / unit[i]
+            terms = max(terms, abs(matrix[i, j] * near[j] / unit[i]))
+            matrix[i, j] /= unit[i] * unit[j]
+    lower, largest, rank = np.zeros((n, n)), 0.0, n
+    for k in range(n):
+        best, row, column = -1.0, k, k
+        for i in range(k, n):
+            for j in range(k, n):
+                if abs(matrix[i, j]) > best:
+                    best, row, column = abs(matrix[i, j]), i, j
+        largest = max(largest, best)
+        if not best > _RANK * largest:
+            rank = k
+            break
+        right[k], right[row] = right[row], right[k]
+        for j in range(n):
+            matrix[k, j], matrix[row, j] = matrix[row, j], matrix[k, j]
+            lower[k, j], lower[row, j] = lower[row, j], lower[k, j]
+        for i in range(n):
+            matrix[i, k], matrix[i, column] = matrix[i, column], matrix[i, k]
+        order[k], order[column] = order[column], order[k]
+        lower[k, k] = 1.0
+        for i in range(k + 1, n):
+            lower[i, k] = matrix[i, k] / matrix[k, k]
+            for j in range(k, n):
+                matrix[i, j] -= lower[i, k] * matrix[k, j]
+    gram = np.empty((rank, rank + 1))
+    for i in range(rank):
+        for j in range(rank):
+            gram[i, j] = 0.0
+            for c in range(n):
+                gram[i, j] += lower[c, i] * lower[c, j]
+        gram[i, rank] = 0.0
+        for c in range(n):
+            gram[i, rank] += lower[c, i] * right[c]
+    if not solved(gram, rank):
+        return math.inf
+    worst = 0.0
+    for i in range(n):
+        for j in range(rank):
+            right[i] -= lower[i, j] * gram[j, rank]
+        worst = max(worst, abs(right[i]))
+    for i in range(rank):
+        right[i] = gram[i, rank]
+    for i in range(rank):
+        for j in range(rank):
+            gram[i, j] = 0.0
+            for c in range(max(i, j), n):
+                gram[i, j] += matrix[i, c] * matrix[j, c]
+        gram[i, rank] = right[i]
+    if not solved(gram, rank):
+        return math.inf
+    for c in range(n):
+        total = 0.0
+        for i in range(min(c + 1, rank)):
+            total += matrix[i, c] * gram[i, rank]
+        matrix[order[c], n] = near[order[c]] + total / unit[order[c]]
+    return worst / terms if terms > 0.0 else 0.0
+
+
+@bare
+def _slides(grip: np.ndarray) -> bool:
+    found = False
+    for i in range(grip.size):
+        found = found or grip[i] != STICKING
+    return found
+
+
 @bare
 def take_mobility(ints: np.ndarray, floats: np.ndarray) -> None:
     """M⁻¹ D and Dᵀ M⁻¹ D."""
@@ -490,8 +608,14 @@ def instant(
             for j in range(r):
                 total += mobility[i, j] * spread[j, b]
             matrix[a, b] = total
-    if not solved(matrix, h):
-        return DEPENDENT
+    near, reference = vectors[OTHER], line(floats, ints, REFERENCE)
+    for a in range(h):
+        near[a] = reference[held[a]]
+    found = settled(matrix, h, near, _CONTRADICTION)
+    if found != UNIQUE:
+        if found == UNSOLVED or _slides(grip):
+            return DEPENDENT  # where contacts slide, forces may move the system differently
+        ints[LOOSE] = 1
     for i in range(r):
         total = given[i]
         for a in range(h):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.integrate._ivp import dop853_coefficients as dop
 
-from klapper.schemes.form_kernels.compiling import apart, bare, part
+from klapper.schemes.form_kernels.compiling import apart, bare, inner, part
 from klapper.schemes.kernels.phase_parts import (
     AT,
     DATA,
@@ -45,6 +45,7 @@ from klapper.schemes.kernels.phase_rows import (
     SLIDING,
     SLIP_SPEED,
     STICKING,
+    UNSOLVED,
     VECTORS,
     WALL,
     WHICH,
@@ -57,7 +58,7 @@ from klapper.schemes.kernels.phase_rows import (
     moved,
     numbers,
     put,
-    solved,
+    settled,
     table,
     take_mass,
     take_mobility,
@@ -230,7 +231,7 @@ def between(t: float, piece: np.ndarray, out: np.ndarray) -> None:
         out[i] = (total + dense[i]) * x + piece[before + i]
 
 
-@bare
+@inner
 def _least_change(
     ints: np.ndarray,
     floats: np.ndarray,
@@ -247,7 +248,7 @@ def _least_change(
         for j in range(h):
             matrix[i, j] = mobility[which[i], which[j]]
         matrix[i, h] = residual[i]
-    if not solved(matrix, h):
+    if settled(matrix, h, np.zeros(h), math.inf) == UNSOLVED:
         return False
     for c in range(ints[NV]):
         change[c] = 0.0

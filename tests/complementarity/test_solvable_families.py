@@ -33,7 +33,8 @@ def violation(problem, x):
     image = problem.matrix @ x + problem.offset
     terms = np.abs(problem.offset) + np.abs(problem.matrix) @ np.abs(x)
     part = connected_components(problem.matrix != 0, directed=False)[1]
-    wrong = np.where(free | (x > 0), np.abs(image), np.maximum(-image, 0.0))
+    largest = np.array([np.abs(x[part == k]).max() for k in range(part.max() + 1)])[part]
+    wrong = np.where(free | (x > 1e-12 * largest), np.abs(image), np.maximum(-image, 0.0))
     shares = [wrong[part == k].max() / (terms[part == k].max() or 1.0) for k in np.unique(part)]
     return max([*shares, *(-np.minimum(x[~free], 0.0))])
 
@@ -140,6 +141,14 @@ def test_the_unit_of_the_load_changes_nothing(unit):
             continue
         assert solve(LinearComplementarity(matrix, load * unit)).residuals.worst <= 1e-9
         assert expected.min() >= -1e-9
+
+
+def test_bases_far_from_zero_lead_to_answers_that_no_covering_vector_leads_to():
+    """A circuit whose paths from zero all end on rays after four pivots, and on which Newton steps stall."""
+    problem, _ = FAMILIES["switching circuit"](np.random.default_rng([203, 17]))
+    solution = solve(problem)
+    assert violation(problem, solution.x) <= 1e-9
+    assert solution.solver == "lemke"
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e-8, 1e-20, 1e-80])

@@ -63,6 +63,7 @@ P = TypeVar("P", bound=Problem)
 COMPILED_SIZE = 1500  # above this a dense pivoting method is not the first choice
 FEW_COMBINATIONS = 1 << 12
 FEW_PIVOTS = 3  # per unknown: Lemke needs one or two; after far more another covering vector is better
+SCATTERED_ENTRIES, MOST_PATHS = 2_000_000_000, 40  # of the tables that pivots from scattered bases change
 LONG_SWEPT_ENTRIES = 100_000_000  # the same before the methods that take about a second
 SPLIT_ENTRIES = 16_000_000_000  # the same of the factors in the iterations of alternating directions,
 FILL, CALL_ENTRIES = (
@@ -410,6 +411,7 @@ def _candidates(problem: Any, closest: _Closest) -> Iterator[Solver]:
             yield SemismoothNewton(starts=1)
         for covering in _other_coverings(as_linear(problem).problem.size):
             yield Lemke(covering=covering, max_pivots=few)
+        yield Lemke(max_pivots=few, paths=_paths(_linear_unknowns(problem)))
         yield SemismoothNewton()
         yield Enumeration()
         yield Lemke()
@@ -473,6 +475,11 @@ def _sweeps(problem: FrictionalContact, entries: int, least: int) -> int:
     matrix = problem.delassus
     count = matrix.nnz if sparse.issparse(matrix) else matrix.size
     return int(np.clip(entries // max(count, 1), least, MOST_SWEEPS))
+
+
+def _paths(unknowns: int) -> int:
+    """How many more paths of pivots take no longer than Newton steps from many starts; each has about 3 n pivots."""
+    return int(np.clip(SCATTERED_ENTRIES // (FEW_PIVOTS * max(unknowns, 1) ** 3), 1, MOST_PATHS))
 
 
 def _other_coverings(n: int) -> Iterator[np.ndarray]:

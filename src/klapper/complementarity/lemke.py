@@ -9,6 +9,7 @@ after Waltersberger & Wauer (2005).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +35,8 @@ class Lemke:
     ``covering``    covering vector d (n,) > 0, default all ones (in equilibrated units)
     ``basis``       indices of the unknowns that are positive in the start basis; overrides the start value's
     (both count the unknowns of the linear problem, see ``convert.as_linear``)
-    ``max_pivots``  default 50 n + 100
+    ``max_pivots``  of each path, default 50 n + 100
+    ``paths``       how many are tried: the given one, then others from random bases, the same in every run
 
     0 ≤ x ⟂ A x + b + d z ≥ 0, followed from a large z to z = 0. The matrix need not be symmetric:
 
@@ -47,6 +49,7 @@ class Lemke:
     covering: Any = None
     basis: Any = None
     max_pivots: int | None = None
+    paths: int = 1
     name = "lemke"
 
     def obstacle(self, problem: Any) -> str:
@@ -73,6 +76,13 @@ class Lemke:
         status, pivots, residual = solve_by_lemke(
             dense(linear.matrix), linear.offset, covering, self._basis(n, start), pivot_limit, tolerance, x
         )
+        for other_basis, other_covering in _scattered(n, self.paths - 1):
+            if status == SOLVED:
+                break
+            status, more, residual = solve_by_lemke(
+                dense(linear.matrix), linear.offset, other_covering, other_basis, pivot_limit, tolerance, x
+            )
+            pivots += more
         if status == RAY:
             raise RayTermination(
                 f"Lemke ended on a ray after {counted(pivots, 'pivot')}: {meaning_of_ray(linear)}"
@@ -103,6 +113,14 @@ class Lemke:
         elif start is not None:
             chosen = start > 0
         return chosen
+
+
+def _scattered(n: int, count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """So many start bases (n,), between a fifth and half of the unknowns, with covering vectors (n,)."""
+    generator = np.random.default_rng(n)
+    for _ in range(count):
+        basis = generator.random(n) < generator.uniform(0.2, 0.5)
+        yield basis, np.exp(generator.uniform(-2.0, 2.0, n))
 
 
 def meaning_of_ray(problem: LinearComplementarity) -> str:

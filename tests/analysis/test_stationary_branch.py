@@ -280,7 +280,8 @@ def test_progress_is_counted_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stationary_path, "tally_for", lambda *about: asked.append(about) or Counter())
     follow_stationary(turning(-5.0), 0.0, 20.0, steps=30, progress=True)
     assert asked == [(True, 30, "steps")]
-    assert seen[0] == 1 and seen[-1] == 30
+    assert seen[0] == 0 and seen[-1] == 30
+    assert seen == sorted(seen)
 
 
 def test_changing_loads_are_frozen() -> None:

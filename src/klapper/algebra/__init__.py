@@ -6,6 +6,7 @@ functions whose zeros are events.
 
 from klapper.algebra.branch_point import smallest_signed
 from klapper.algebra.corrector import Corrector, CurvePoint, Equations, StepRefused, bordered
+from klapper.algebra.factors import Factors, Singular, factors
 from klapper.algebra.path import (
     BRANCH_POINT,
     FOLD,
@@ -24,11 +25,14 @@ __all__ = [
     "Curve",
     "CurvePoint",
     "Equations",
+    "Factors",
     "NoCurve",
+    "Singular",
     "Span",
     "SpecialPoint",
     "StepRefused",
     "bordered",
+    "factors",
     "follow_curve",
     "joined",
     "smallest_signed",

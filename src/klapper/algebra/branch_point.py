@@ -14,15 +14,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sparse
 from scipy.optimize import brentq
 
-from klapper.algebra.corrector import Corrector, CurvePoint, StepRefused
+from klapper.algebra.corrector import Corrector, CurvePoint, StepRefused, bordered
 from klapper.algebra.span import Span
 
 _NODES = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
 _DISTANCE = 0.12  # of the nodes, in parts of the step
+_POWERS = (
+    4  # of inverse iteration, each of which reduces the other singular vectors by the square of their ratio
+)
 _SPACING = 1e-4  # of differences of the Jacobian, in scaled unknowns
 
 
@@ -86,7 +91,11 @@ def between_nodes(span: Span, value: Callable[[CurvePoint], float]) -> tuple[flo
 
 
 def smallest_signed(point: CurvePoint) -> float:
-    """Smallest singular value of [F_y ; tᵀ] with the sign of the determinant: smooth through a branch point."""
+    """Smallest singular value of [F_y ; tᵀ] with the sign of the determinant, smooth through a branch point; of a
+    large sparse matrix B another function with the same zeros, ± 1/|B⁻¹ r| for a fixed r."""
+    if sparse.issparse(point.jacobian):
+        right = np.random.default_rng(0).standard_normal(len(point.y))
+        return point.orientation / float(np.linalg.norm(bordered(point.jacobian, point.tangent).solve(right)))
     values = np.linalg.svd(np.vstack([point.jacobian, point.tangent]), compute_uv=False)
     return point.orientation * float(values[-1])
 
@@ -130,10 +139,13 @@ def _interpolated(nodes: np.ndarray, values: np.ndarray, at: float) -> np.ndarra
 
 
 def _other_tangent(
-    corrector: Corrector, y: np.ndarray, tangent: np.ndarray, jacobian: np.ndarray
+    corrector: Corrector, y: np.ndarray, tangent: np.ndarray, jacobian: Any
 ) -> np.ndarray | None:
-    left, _, right = np.linalg.svd(np.vstack([jacobian, tangent]))
-    phi, psi = right[-1], left[:-1, -1]
+    try:
+        phi, psi = _null_vectors(jacobian, tangent)
+    except StepRefused:
+        return None
+    psi = psi[:-1]
     phi = phi - (phi @ tangent) * tangent
     phi /= np.linalg.norm(phi)
 
@@ -150,3 +162,17 @@ def _other_tangent(
         return None
     other = -pure * tangent + 2.0 * mixed * phi
     return other / np.linalg.norm(other)
+
+
+def _null_vectors(jacobian: Any, tangent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Right and left singular vectors of [F_y ; tᵀ] with its smallest singular value."""
+    if not sparse.issparse(jacobian):
+        left, _, right = np.linalg.svd(np.vstack([jacobian, tangent]))
+        return right[-1], left[:, -1]
+    solver, phi = bordered(jacobian, tangent), np.random.default_rng(0).standard_normal(len(tangent))
+    for _ in range(_POWERS):
+        psi = solver.transposed(phi)
+        psi /= np.linalg.norm(psi)
+        phi = solver.solve(psi)
+        phi /= np.linalg.norm(phi)
+    return phi, psi

@@ -11,13 +11,14 @@ All numbers here are scaled: y = x / scale.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
+import scipy.sparse as sparse
+
+from klapper.algebra.factors import SMALL, Factors, Singular, factors
 
 Equations = Callable[[np.ndarray], tuple[np.ndarray, Any]]
 
@@ -31,12 +32,13 @@ class StepRefused(ArithmeticError):
 
 @dataclass(frozen=True, eq=False)
 class CurvePoint:
-    """A point ``y`` (N + 1,), its unit ``tangent`` (N + 1,), the scaled ``jacobian`` (N, N + 1), the sign of the
-    bordered determinant, and how hard it was to find: ``rounds`` and the size of the ``first`` correction."""
+    """A point ``y`` (N + 1,), its unit ``tangent`` (N + 1,), the scaled ``jacobian`` (N, N + 1), dense or sparse (None
+    where it is no longer needed), the sign of the bordered determinant, and how hard it was to find: ``rounds`` and the
+    size of the ``first`` correction."""
 
     y: np.ndarray
     tangent: np.ndarray
-    jacobian: np.ndarray
+    jacobian: Any
     orientation: float
     rounds: int
     first: float
@@ -47,7 +49,7 @@ class CurvePoint:
         return CurvePoint(
             self.y / factor,
             tangent / np.linalg.norm(tangent),
-            self.jacobian * factor,
+            _scaled(self.jacobian, factor),
             self.orientation,
             self.rounds,
             self.first,
@@ -60,30 +62,40 @@ class CurvePoint:
 
 @dataclass(frozen=True, eq=False)
 class Corrector:
+    """``graph``: the curve is one over the parameter, and its points are corrected at theirs."""
+
     equations: Equations
     scale: np.ndarray
     tolerance: float
+    graph: bool = False
 
-    def evaluate(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """F (N,) and F_y (N, N + 1)."""
+    def evaluate(self, y: np.ndarray) -> tuple[np.ndarray, Any]:
+        """F (N,) and F_y (N, N + 1), which is sparse if it is large and given as such."""
         with np.errstate(over="ignore", invalid="ignore"):  # far from the curve; refused below
             residual, jacobian = self.equations(y * self.scale)
-        dense = jacobian.toarray() if hasattr(jacobian, "toarray") else np.asarray(jacobian, dtype=float)
         residual = np.asarray(residual, dtype=float)
-        if not (np.all(np.isfinite(residual)) and np.all(np.isfinite(dense))):
+        if sparse.issparse(jacobian):
+            jacobian = sparse.csr_array(jacobian) if len(y) > SMALL else jacobian.toarray()
+        else:
+            jacobian = np.asarray(jacobian, dtype=float)
+        entries = jacobian.data if sparse.issparse(jacobian) else jacobian
+        if not (np.all(np.isfinite(residual)) and np.all(np.isfinite(entries))):
             raise StepRefused("the equations are not finite here")
-        return residual, dense * self.scale
+        return residual, _scaled(jacobian, self.scale)
 
     def correct(
         self, guess: np.ndarray, normal: np.ndarray, *, along: np.ndarray | None = None, eager: bool = False
     ) -> CurvePoint:
         """The point in the plane through ``guess`` with this ``normal``; its tangent points ``along``, default the
         normal. An ``eager`` correction trusts the speed of convergence for its last round."""
+        along = normal if along is None else along
+        if self.graph:
+            normal = np.append(np.zeros(len(guess) - 1), 1.0)
         y, first, last = guess.copy(), 0.0, np.inf
         for rounds in range(1, _MOST_ROUNDS + 1):
             residual, jacobian = self.evaluate(y)
-            factors = bordered(jacobian, normal)
-            change = factors.solve(np.append(-residual, -normal @ (y - guess)))
+            solver = bordered(jacobian, normal)
+            change = solver.solve(np.append(-residual, -normal @ (y - guess)))
             size = float(np.linalg.norm(change))
             limit = self.tolerance * max(1.0, float(np.linalg.norm(y)))
             if not np.isfinite(size) or (rounds > 2 and size > max(_CONTRACTION * last, limit)):
@@ -91,10 +103,9 @@ class Corrector:
             first = size if rounds == 1 else first
             y = y + change
             if size <= limit or (eager and rounds > 1 and size * size <= limit * last):
-                tangent = factors.solve(np.append(np.zeros(len(residual)), 1.0))
-                tangent /= np.linalg.norm(tangent)
-                sense = 1.0 if along is None or tangent @ along >= 0.0 else -1.0
-                return CurvePoint(y, sense * tangent, jacobian, sense * factors.sign, rounds, first)
+                tangent = _across(solver, len(y))
+                sense = 1.0 if tangent @ along >= 0.0 else -1.0
+                return CurvePoint(y, sense * tangent, jacobian, sense * solver.sign, rounds, first)
             last = size
         raise StepRefused("Newton's method has not converged")
 
@@ -104,33 +115,40 @@ class Corrector:
         Across a kink of the equations the orientation stays: with J⁺ = J⁻ + a nᵀ on the other side of a plane n,
         det [J⁺; n] = det [J⁻; n], so that the tangent of this orientation leads into that side.
         """
-        jacobian = self.evaluate(y)[1]
-        tangent = np.linalg.qr(jacobian.T, mode="complete")[0][:, -1]
-        return tangent * orientation * np.linalg.slogdet(np.vstack([jacobian, tangent]))[0]
+        tangent, sign = _null_vector(self.evaluate(y)[1])
+        return tangent * orientation * sign
 
     def tangent_at(self, y: np.ndarray) -> np.ndarray:
-        """Null vector of F_y by singular values, for a start without a direction."""
-        return np.linalg.svd(self.evaluate(y)[1])[2][-1]
+        """Null vector of F_y, for a start without a direction."""
+        return _null_vector(self.evaluate(y)[1])[0]
 
 
-@dataclass(frozen=True, eq=False)
-class Factors:
-    """Triangular factors of a bordered matrix and the sign of its determinant."""
-
-    lu: tuple[np.ndarray, np.ndarray]
-    sign: float
-
-    def solve(self, right: np.ndarray) -> np.ndarray:
-        return scipy.linalg.lu_solve(self.lu, right, check_finite=False)
-
-
-def bordered(jacobian: np.ndarray, normal: np.ndarray) -> Factors:
+def bordered(jacobian: Any, normal: np.ndarray) -> Factors:
     """Factors of [F_y ; nᵀ] (N + 1, N + 1)."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", scipy.linalg.LinAlgWarning)
-        lu, pivots = scipy.linalg.lu_factor(np.vstack([jacobian, normal]), check_finite=False)
-    diagonal = np.diag(lu)
-    if np.any(diagonal == 0.0):
-        raise StepRefused("the equations do not decide where to go")
-    swaps = np.count_nonzero(pivots != np.arange(len(pivots)))
-    return Factors((lu, pivots), float(np.prod(np.sign(diagonal)) * (-1.0) ** swaps))
+    rows = [jacobian, normal[None]]
+    try:
+        return factors(sparse.vstack(rows, format="csc") if sparse.issparse(jacobian) else np.vstack(rows))
+    except Singular:
+        raise StepRefused("the equations do not decide where to go") from None
+
+
+def _null_vector(jacobian: Any) -> tuple[np.ndarray, float]:
+    """The unit vector t that a Jacobian (N, N + 1) leaves, and the sign of det [F_y ; tᵀ]."""
+    if sparse.issparse(jacobian):  # from any border that is not square to it: the sign is that of the border
+        solver = bordered(jacobian, np.random.default_rng(0).standard_normal(jacobian.shape[1]))
+        return _across(solver, jacobian.shape[1]), solver.sign
+    tangent = np.linalg.qr(jacobian.T, mode="complete")[0][:, -1]
+    return tangent, float(np.linalg.slogdet(np.vstack([jacobian, tangent]))[0])
+
+
+def _across(solver: Factors, size: int) -> np.ndarray:
+    """The unit tangent t (N + 1,), nᵀ t > 0, from factors of [F_y ; nᵀ]."""
+    tangent = solver.solve(np.append(np.zeros(size - 1), 1.0))
+    return tangent / np.linalg.norm(tangent)
+
+
+def _scaled(jacobian: Any, factor: np.ndarray) -> Any:
+    """F_y diag(factor)."""
+    if jacobian is None:
+        return None
+    return jacobian @ sparse.diags_array(factor) if sparse.issparse(jacobian) else jacobian * factor

@@ -33,7 +33,10 @@ _TURN = 0.4  # rad, the largest turn of the tangent in one step
 _ZERO = 1e-9  # of the largest value seen: values of monitors that say nothing
 _JUMP = 1e-4  # of its values on both sides: what a monitor may have left at a zero
 _ROUGH = 1e-8  # in scaled unknowns: edges that are known less well are looked for in shorter steps
+_INSIDE = 1e-13, 1e-12, 1e-11  # of a step: from an edge back to where it is not passed
 _SHORT = 1e-3  # of the largest step: steps after which a jump over an edge is believed
+_DIPS = 0.1  # of the largest step: longer ones are refused where an edge may have been passed twice; values that are
+# noise look so at any step
 _KINK = 1.0 / 32.0  # of the largest step: refused steps from here on may have met a kink
 _BACK = -0.97  # cosine between the ways before and behind a kink: nearer to −1 the curve would retrace itself
 _SAME = 100.0  # tolerances within which two points are one
@@ -88,7 +91,7 @@ class Curve:
     ``tangents``  (k, N + 1), of length 1 in scaled unknowns
     ``places``    (k,) arclength in scaled unknowns
     ``special``   points with a name, in the order of their places
-    ``end``       why it ended, in a word: "low", "high", "closed", "edge", "stuck", "most" or "interrupted"
+    ``end``       why it ended, in a word: "low", "high", "closed", "edge", "stopped", "stuck", "most" or "interrupted"
     ``ended``     the same in a sentence
     """
 
@@ -122,9 +125,11 @@ def follow_curve(
     tolerance: float = 1e-10,
     detail: float = 0.0,
     scale: Any = None,
+    graph: bool = False,
     predictor: Predictor | None = None,
     monitors: Mapping[str, Monitor] | None = None,
     edges: Mapping[str, Monitor] | None = None,
+    stop: Callable[[np.ndarray], bool] | None = None,
     most: int = 1000,
     progress: Callable[[np.ndarray, int], None] | None = None,
 ) -> Curve:
@@ -140,11 +145,15 @@ def follow_curve(
                    computed as well as elsewhere, only not more of them
     ``scale``      (N + 1,) or one number, sizes of the unknowns; default 1. It may be a function of the point: then the
                    sizes are those of the unknowns there, and lengths are measured by them from step to step
+    ``graph``      whether the curve is known to be a graph over its parameter: then points are corrected at theirs,
+                   which takes fewer evaluations of the equations, and steps in which a smooth edge may have been passed
+                   twice are refused
     ``predictor``  point x, tangent dx/ds, step → the point (N + 1,) to be expected there and the tangent; default:
                    along the tangent
     ``monitors``   functions by name whose zeros are to be located
     ``edges``      functions by name, positive on the curve, which ends where the first of them falls to zero; the
                    equations must go on a little beyond
+    ``stop``       called with every new point beyond the start that is not on an edge; True ends the curve there
     ``most``       number of points after which to stop
     ``progress``   called with every new point and the number of points so far
 
@@ -174,6 +183,7 @@ def follow_curve(
     walk = _Walk(
         equations,
         sizes,
+        graph,
         predictor or _straight,
         tolerance,
         detail,
@@ -183,7 +193,7 @@ def follow_curve(
     )
     walk.begin(x, direction)
     try:
-        end, ended = walk.go(step, smallest, longest, most, progress)
+        end, ended = walk.go(step, smallest, longest, most, stop, progress)
     except KeyboardInterrupt:
         end, ended = "interrupted", f"interrupted after {len(walk.path)} points"
     return walk.curve(end, ended)
@@ -195,6 +205,7 @@ class _Walk:
 
     equations: Equations
     sizes: Callable[[np.ndarray], Any]
+    graph: bool
     predictor: Predictor
     tolerance: float
     detail: float
@@ -231,7 +242,7 @@ class _Walk:
         scale = np.array(np.broadcast_to(np.asarray(self.sizes(x), dtype=float), x.shape))
         if not np.all(np.isfinite(scale) & (scale > 0.0)):
             raise ValueError("scale has entries that are not above 0; give the sizes of the unknowns.")
-        return Corrector(self.equations, scale, self.tolerance)
+        return Corrector(self.equations, scale, self.tolerance, self.graph)
 
     def _across(self, y: np.ndarray) -> CurvePoint:
         """A start at a fold of the parameter: corrected across the curve."""
@@ -248,6 +259,7 @@ class _Walk:
         smallest: float,
         largest: Monitor,
         most: int,
+        stop: Callable[[np.ndarray], bool] | None,
         progress: Callable[[np.ndarray, int], None] | None,
     ) -> tuple[str, str]:
         failed = ""
@@ -269,6 +281,8 @@ class _Walk:
                 continue
             try:
                 edge = self._first_edge(before, after, step <= _SHORT * longest)
+                if edge is None and self.graph and step > _DIPS * longest:
+                    self._require_no_dip()
             except StepRefused as error:
                 failed, step = str(error), _SHRINK * step
                 self._drop()
@@ -278,6 +292,8 @@ class _Walk:
             self._look_between(before, after)
             if progress is not None:
                 progress(self.points[-1], len(self.path))
+            if stop is not None and stop(self.points[-1]):
+                return "stopped", f"it was stopped at the parameter {self.points[-1][-1]:.8g}"
             if met is not None:
                 return "closed", self._closing(met[0])
             if bound is not None:
@@ -392,9 +408,18 @@ class _Walk:
         passed = [name for name in self.edges if self.values[name][-1] < 0.0]
         if not passed:
             return None
-        found = {name: self._edge_point(name, before, after) for name in passed}
-        name = min(passed, key=lambda name: found[name][0])
-        _, last, accuracy = found[name]
+        name, last, accuracy = "", after, 0.0
+        while (
+            passed
+        ):  # what is positive again at the end of the step may have been passed before the first edge
+            found = {name: self._edge_point(name, before, last) for name in passed}
+            name = min(passed, key=lambda name: found[name][0])
+            _, last, accuracy = found[name]
+            passed = [
+                other
+                for other, function in self.edges.items()
+                if other != name and self.values[other][-2] > 0.0 > self._monitored(function)(last)
+            ]
         if not short and not accuracy <= max(_ROUGH, self.tolerance):
             raise StepRefused(f"'{name}' was passed in a jump")
         self._drop()
@@ -404,20 +429,38 @@ class _Walk:
         parameter = float(self.points[-1][-1])
         return "edge", f"the curve ends at the parameter {parameter:.10g}, where '{name}' vanishes"
 
+    def _require_no_dip(self) -> None:
+        """Refuse a step in which an edge seems to be passed twice: by the parabola through its last three values."""
+        if len(self.places) < 3:
+            return
+        places = np.array(self.places[-3:]) - self.places[-1]
+        for name in self.edges:
+            values = np.array(self.values[name][-3:])
+            if not np.all(np.isfinite(values) & (values > 0.0)):
+                continue
+            bent, slope, last = _parabola(places, values)
+            least = -0.5 * slope / bent if bent > 0.0 else 0.0
+            if places[1] < least < 0.0 and last - 0.25 * slope**2 / bent < 0.0:
+                raise StepRefused(f"'{name}' may have been passed twice")
+
     def _edge_point(
         self, name: str, before: CurvePoint, after: CurvePoint
     ) -> tuple[float, CurvePoint, float]:
         """Share of the way at which an edge is passed, the point there, and its accuracy: inf if it cannot be found."""
-        ends = self.values[name][-2], self.values[name][-1]
+        value, span = self._monitored(self.edges[name]), Span(self.corrector, before, after)
+        ends = self.values[name][-2], value(after)
         if ends[0] <= 0.0:
             return 0.0, before, self.tolerance
-        value, span = self._monitored(self.edges[name]), Span(self.corrector, before, after)
         share = span.crossing(value)
         if share is None:
             return between_nodes(span, value)
         point = span.point(share)
         if abs(value(point)) > _JUMP * (ends[0] - ends[1]):
             return 0.0, before, np.inf
+        for back in _INSIDE if self.graph else ():
+            if value(point) >= 0.0:
+                break
+            point = span.point(share := max(share - back, 0.0))
         return share, point, self.tolerance
 
     def _drop(self) -> None:
@@ -474,6 +517,8 @@ class _Walk:
         values = {name: float(function(x)) for name, function in (self.monitors | self.edges).items()}
         for name, value in values.items():
             self.values.setdefault(name, []).append(value)
+        if len(self.path) > 1:  # only the last two are ever gone on from; the others keep no matrix
+            self.path[-2] = replace(self.path[-2], jacobian=None)
         self.path.append(point)
         self.points.append(x)
         self.scales.append(self.corrector.scale)
@@ -484,12 +529,17 @@ class _Walk:
         found: list[SpecialPoint] = []
         if before.orientation * after.orientation < 0.0:
             found.append(self._branch_point(before, after))
-        if before.tangent[-1] * after.tangent[-1] < 0.0 and not found:
+        if self._turned_back(after) and not found:
             found.append(self._zero(FOLD, lambda point: float(point.tangent[-1]), before, after, corner=True))
         for name, function in self.monitors.items():
             if self._crossed(name):
                 found.append(self._zero(name, self._monitored(function), before, after))
         self.special += sorted((s for s in found if s is not None), key=lambda special: special.place)
+
+    def _turned_back(self, after: CurvePoint) -> bool:
+        """Whether the parameter turns back before a point, since the last one at which it did not stand still."""
+        earlier = (point.tangent[-1] for point in self.path[-2::-1])
+        return next((rate for rate in earlier if rate != 0.0), 0.0) * after.tangent[-1] < 0.0
 
     def _monitored(self, function: Monitor) -> Callable[[CurvePoint], float]:
         scale = self.corrector.scale
@@ -551,6 +601,14 @@ class _Walk:
 
 def _straight(x: np.ndarray, tangent: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
     return x + step * tangent, tangent
+
+
+def _parabola(places: np.ndarray, values: np.ndarray) -> tuple[float, float, float]:
+    """a, b, c of a x² + b x + c through three values, the last one at x = 0."""
+    (early, late, _), last = places, float(values[2])
+    one, other = (values[0] - last) / early, (values[1] - last) / late
+    bent = float((one - other) / (early - late))
+    return bent, float(other - bent * late), last
 
 
 def _angle(one: np.ndarray, other: np.ndarray) -> float:

@@ -16,6 +16,11 @@ from scipy.optimize import brentq
 
 from klapper.algebra.corrector import Corrector, CurvePoint, StepRefused
 
+_SHARE = {
+    False: 1e-11,
+    True: 1e-13,
+}  # of the way: how well zeros are located; on graphs, whose points cost little, to round-off
+
 
 @dataclass(frozen=True, eq=False)
 class Span:
@@ -46,11 +51,13 @@ class Span:
     def crossing(self, value: Callable[[CurvePoint], float]) -> float | None:
         """Share of the way at which a function of the point changes its sign; None if it cannot be found."""
         ends = value(self.before), value(self.after)
-        try:
+
+        def at(share: float) -> float:
+            return ends[int(share)] if share in (0.0, 1.0) else value(self.point(share))
+
+        try:  # of a function that is noise near its zero the last bracket is as good as any
             return float(
-                brentq(
-                    lambda s: ends[int(s)] if s in (0.0, 1.0) else value(self.point(s)), 0.0, 1.0, xtol=1e-11
-                )
+                brentq(at, 0.0, 1.0, xtol=_SHARE[self.corrector.graph], disp=False, full_output=True)[0]
             )
         except StepRefused:
             return None

@@ -6,13 +6,11 @@ det ∂R/∂x = 0;   at a limit point ds changes its sign, at a bifurcation it d
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import scipy.sparse as sparse
 
-from klapper.analysis.static_problem import SMALL, StaticState
-from klapper.complementarity.dense import dense
+from klapper.analysis.static_problem import StaticState
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,44 +41,3 @@ class CriticalPoint:
     @property
     def factor(self) -> float:
         return self.state.factor
-
-
-@dataclass(frozen=True)
-class Determinant:
-    """sign · exp(log)."""
-
-    sign: float
-    log: float
-
-    def over(self, other: Determinant) -> float:
-        """This determinant in units of another one's size, within floating numbers."""
-        return self.sign * float(np.exp(np.clip(self.log - other.log, -700.0, 700.0)))
-
-
-def determinant(matrix: Any) -> Determinant:
-    """Of a square matrix, dense or sparse; a singular one has the sign zero."""
-    if matrix.shape[0] <= SMALL or not sparse.issparse(matrix):
-        sign, log = np.linalg.slogdet(dense(matrix))
-        return Determinant(float(sign), float(log))
-    from scipy.sparse.linalg import splu
-
-    try:
-        factors = splu(sparse.csc_array(matrix))
-    except RuntimeError:
-        return Determinant(0.0, -np.inf)
-    pivots = factors.U.diagonal()
-    sign = np.prod(np.sign(pivots)) * _parity(factors.perm_r) * _parity(factors.perm_c)
-    return Determinant(float(sign), float(np.sum(np.log(np.abs(pivots)))))
-
-
-def _parity(order: np.ndarray) -> float:
-    """+1 for an even permutation, −1 for an odd one."""
-    seen, cycles = np.zeros(len(order), dtype=bool), 0
-    for first in range(len(order)):
-        if not seen[first]:
-            cycles += 1
-            place = first
-            while not seen[place]:
-                seen[place] = True
-                place = order[place]
-    return -1.0 if (len(order) - cycles) % 2 else 1.0

@@ -25,7 +25,8 @@ _CUTS = 12  # halvings of a step after which it is given up
 
 @dataclass(frozen=True, eq=False)
 class LoadPath:
-    """The ``states`` of rest of a ``system`` in the order in which they were found, ``critical`` points between them.
+    """The ``states`` of rest of a ``system`` in the order in which they were found, ``critical`` points between them,
+    and why it ``ended``, in a sentence.
 
     A spring of 4 N/m under a half and under all of 8 N:
 
@@ -39,6 +40,12 @@ class LoadPath:
     system: System
     states: tuple[StaticState, ...]
     critical: tuple[CriticalPoint, ...] = ()
+    ended: str = "the last load factor was reached"
+
+    @property
+    def events(self) -> tuple[CriticalPoint, ...]:
+        """What happens on the path: its critical points."""
+        return self.critical
 
     @property
     def factors(self) -> np.ndarray:

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from klapper.analysis.stationary_event import StationaryEvent
-from klapper.analysis.stationary_path import Path
+from klapper.analysis.stationary_path import StationaryPath
 from klapper.analysis.stationary_problem import StationaryProblem
 from klapper.analysis.stationary_state import StationaryState
 from klapper.counting import counted
@@ -77,6 +77,12 @@ class StationaryBranch(Shown):
     def __len__(self) -> int:
         return len(self.parameter)
 
+    @property
+    def ended(self) -> str:
+        """Why the branch ended, in a sentence."""
+        last = self.events[-1]
+        return last.name or f"the parameter has reached {last.parameter:.8g}"
+
     @cached_property
     def folds(self) -> np.ndarray:
         """Parameters at which the branch turns back."""
@@ -122,8 +128,8 @@ def follow_stationary(
 
     ``family``    a parameter (speed, load factor, flow velocity) → the system, always with the same coordinates and
                   contacts; it may depend on s in any smooth way
-    ``steps``     number of steps between start and end; changes of contact lie between them and are located to
-                  round-off
+    ``steps``     least number of steps between start and end; they become shorter where states change fast; changes of
+                  contact lie between them and are located to round-off
     ``first``     the state to start from; None: the only one, if the problem at ``start`` is convex
     ``at_fold``   "turn": follow the branch back, at most to ``start``; "jump": leave it there, as a machine does whose
                   speed is raised further, and look for another state
@@ -158,7 +164,7 @@ def follow_stationary(
     count = number(steps, "steps", "whole numbers from 1 on", at_least=1.0)
     if at_fold not in ("turn", "jump"):
         raise InvalidModel(f"at_fold is {at_fold!r}; allowed are 'turn' and 'jump'.")
-    path = Path(family, low, high, steps=int(count), jump=at_fold == "jump", time=time)
+    path = StationaryPath(family, low, high, steps=int(count), jump=at_fold == "jump", time=time)
     finished = path.follow(first, progress)
     points = path.points
     return StationaryBranch(
@@ -174,7 +180,7 @@ def follow_stationary(
         np.array([point.state.convex for point in points]),
         np.array([point.state.negative for point in points]),
         np.array([point.number for point in points]),
-        tuple(path.events),
+        path.events,
         finished,
         time,
     )

@@ -3,21 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-Kind = Literal[
-    "closes",
-    "opens",
-    "loads",
-    "unloads",
-    "fold",
-    "critical",
-    "branching",
-    "unbounded",
-    "lost",
-    "resumed",
-    "end",
-]
+from klapper.complementarity.basis_path import PathKind
 
 
 @dataclass(frozen=True)
@@ -39,7 +26,7 @@ class StationaryEvent:
     8: 'stop' closes
     """
 
-    kind: Kind
+    kind: PathKind
     parameter: float
     name: str = ""
 

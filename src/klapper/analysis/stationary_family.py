@@ -1,43 +1,48 @@
-"""Linear systems over a parameter, and where their stationary states with given closed contacts end.
+"""Linear systems over a parameter, and the stationary states of them that are kept.
 
-    K(s) y − J_N λ = f(s),   g = 0 where closed,   margins λ ≥ 0 and g ≥ 0
-
-While its equations are regular, a set of closed contacts gives one state for every parameter; it ends where a margin
-vanishes or the equations become singular.
+K(s) y − J_N λ = f(s),   g = 0 where closed,   margins λ ≥ 0 and g ≥ 0
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import brentq
 
-from klapper.analysis.stationary_exchange import ADMISSIBLE
-from klapper.analysis.stationary_form import HeldPoint, StationaryForm
+from klapper.analysis.stationary_form import StationaryForm
 from klapper.analysis.stationary_problem import StationaryProblem
+from klapper.analysis.stationary_search import TOLERANCE
+from klapper.complementarity.basis_point import HeldPoint, Orientation
+from klapper.counting import counted
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem
 
+if TYPE_CHECKING:
+    from klapper.analysis.stationary_path import PathPoint
+
 _KEPT = 64  # systems kept in memory
+_LOCATED = 1e-13  # of the way between two parameters: how well a critical one is located
+_BESIDE = 1e-8  # of the way between two parameters: how far behind a critical one its other side is looked at
 
 
 class StationaryFamily:
-    """``system_at`` a parameter, all with the contacts and coordinates of that at ``start``, at a ``time`` [s] or None;
-    places are found to ``accuracy``, in the unit of the parameter."""
+    """``system_at`` a parameter, all with the contacts and coordinates of that at ``start``, at a ``time`` [s] or
+    None."""
 
-    def __init__(
-        self,
-        system_at: Callable[[float], LinearSystem],
-        start: float,
-        time: float | None,
-        accuracy: float,
-    ) -> None:
-        self._system_at, self._start, self._time, self._accuracy = system_at, start, time, accuracy
+    poles = False
+    word = "state"
+
+    def __init__(self, system_at: Callable[[float], LinearSystem], start: float, time: float | None) -> None:
+        self._system_at, self._start, self._time = system_at, start, time
         self._problems: dict[float, StationaryProblem] = {}
         self.contacts: tuple[str, ...] = ()
         self.coordinates = 0
-        self.reference = 0.0  # the largest force so far, against which small ones are judged
+        self.reference = (
+            0.0  # the largest force of the last state, against which those that vanish are judged
+        )
+        self.kept: list[PathPoint] = []
 
     def problem(self, s: float) -> StationaryProblem:
         """What is asked of the system at s."""
@@ -58,47 +63,62 @@ class StationaryFamily:
     def form(self, s: float) -> StationaryForm:
         return self.problem(s).form
 
-    def held(self, s: float, closed: np.ndarray) -> HeldPoint | None:
-        """The solution at s with the closed contacts (c,); None if their equations are singular."""
-        return self.form(s).held(closed)
+    def names(self, s: float) -> tuple[str, ...]:
+        return self.problem(s).names
 
-    def singular_point(self, closed: np.ndarray, left: float, right: float) -> float:
-        """Where the orientation of the equations of the contacts ``closed`` (c,) stops to be that at the left, by
-        bisection."""
-        first = self.form(left).orientation(closed)
-        for _ in range(60):
-            middle = 0.5 * (left + right)
-            if middle in (left, right):
+    def course(self, point: HeldPoint) -> tuple[np.ndarray, ...]:
+        """The coordinates: gaps follow from them, and where forces grow without bound they do, too."""
+        return (point.y,)
+
+    def keep(self, s: float, point: HeldPoint, number: int) -> str:
+        """Keep the state at s if it is verified; else why not."""
+        from klapper.analysis.stationary_path import PathPoint
+
+        problem = self.problem(s)
+        form = problem.form
+        forces = form.physical_forces(np.maximum(point.forces, 0.0))
+        state = problem.stationary_state(
+            form.position(point.y), forces, convex=form.convex, negative=form.negative(point.closed)
+        )
+        if not state.residual <= TOLERANCE:
+            return f"the residual {state.residual:.1e} exceeds {TOLERANCE:.0e}; badly conditioned"
+        self.reference = form.largest_force(point.y, point.forces) * form.force_scale
+        closed = np.zeros(len(self.contacts), dtype=bool)
+        closed[problem.contacts] = point.closed
+        self.kept.append(PathPoint(s, state, closed, number))
+        return ""
+
+    def passed(self, left: float, right: float) -> Iterator[tuple[float, str]]:
+        """Where the number of negative stiffnesses without contacts changes between two parameters."""
+        free = np.zeros(len(self.form(right).gap), dtype=bool)
+        last = self.form(right).orientation(free)
+        while (first := self.form(left).orientation(free)).differs(last):
+            place = self._singular(free, first, left, right)
+            beside = place + _BESIDE * (right - left)
+            beside = beside if (right - beside) * (right - left) > 0.0 else right
+            count, new = self.form(left).negative(free), self.form(beside).negative(free)
+            words = "beyond it the problem is not convex" if new else "beyond it the problem is convex"
+            if count and new:
+                words = f"beyond it the stiffness is negative in {counted(new, 'direction')}"
+            yield place, words
+            if not self.form(beside).orientation(free).differs(first):
                 break
-            same = not self.form(middle).orientation(closed).differs(first)
-            left, right = (middle, right) if same else (left, middle)
-        return 0.5 * (left + right)
+            left = beside
 
-    def crossing(self, closed: np.ndarray, left: float, right: float) -> float | None:
-        """Where the first margin becomes negative with the contacts ``closed`` (c,) between parameters, or None; the
-        equations must be regular in between."""
-        place = None
-        while right != left:
-            point = self.held(right, closed)
-            if point is None or point.admissible(ADMISSIBLE):
-                break
-            violated = np.flatnonzero(point.margins < -ADMISSIBLE * point.sizes)
-            roots = [self._root(closed, int(i), left, right) for i in violated]
-            place = min(roots, key=lambda s: abs(s - left))
-            if place == right:
-                break
-            right = place
-        return place
+    def _singular(self, closed: np.ndarray, since: Orientation, left: float, right: float) -> float:
+        """Where the equations of the contacts ``closed`` (c,) are singular between two parameters."""
 
-    def _root(self, closed: np.ndarray, i: int, left: float, right: float) -> float:
-        """Where margin i vanishes; ``left`` itself if it is negative at once."""
+        def value(s: float) -> float:
+            return self.form(s).regularity(closed, since)
 
-        def margin(s: float) -> float:
-            point = self.held(s, closed)
-            return -1.0 if point is None else float(point.margins[i])
+        if value(left) <= 0.0:
+            return left
+        if value(right) >= 0.0:
+            return right
+        return float(brentq(value, left, right, xtol=_LOCATED * abs(right - left)))
 
-        for share in (0.0, 1e-6, 1e-3):
-            near = left + share * (right - left)
-            if margin(near) > 0.0:
-                return float(brentq(margin, near, right, xtol=self._accuracy, rtol=1e-15))
-        return left
+    def growing(self, s: float, change: np.ndarray) -> str:
+        """The coordinate that grows most."""
+        moved = self.form(s).basis @ change
+        name = self.problem(s).system.coordinates[int(np.argmax(np.abs(moved)))]
+        return f"most of all '{name}'"

@@ -13,57 +13,19 @@ are regular also where K is not, as long as the contacts hold what has lost its 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import scipy.linalg
-from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 
 from klapper.complementarity import LinearComplementarity, MixedComplementarity
+from klapper.complementarity.basis_point import HeldPoint, Orientation, regular_solver, signed_distance
 
-_SINGULAR = 1e-14  # reciprocal condition number up to which equations count as singular
 _CONDENSED = 1e-11  # the same for K, up to which contact forces are not taken as the only unknowns
 _ROUND_OFF = 1e-14  # eigenvalues of K up to this, times its size, are zero
 _SYMMETRIC = 1e-12
 _NOISE = 8 * np.finfo(float).eps
-
-
-@dataclass(frozen=True, eq=False)
-class HeldPoint:
-    """The solution for one set of closed contacts, admissible or not.
-
-    ``y`` (r,), ``forces`` λ (c,), ``gaps`` (c,): dimensionless; ``closed`` (c,)
-    ``margins``  (c,): forces of closed and gaps of open contacts, which must not be negative; ``sizes`` (c,): the
-                 largest force and the largest gap that occur, for each of them
-    """
-
-    y: np.ndarray
-    forces: np.ndarray
-    gaps: np.ndarray
-    closed: np.ndarray
-    margins: np.ndarray
-    sizes: np.ndarray
-
-    def admissible(self, tolerance: float) -> bool:
-        return bool(np.all(self.margins >= -tolerance * self.sizes))
-
-
-@dataclass(frozen=True)
-class Orientation:
-    """The ``sign`` of the determinant of the equations, which changes at simple singular points, and where K is
-    symmetric the number of ``negative`` stiffnesses, which changes at all of them."""
-
-    sign: int
-    negative: int | None
-
-    def differs(self, other: Orientation) -> bool:
-        """Whether a singular point is certain to lie between: K may be symmetric on one side only, e.g. at rest, where
-        a rotor has no circulatory forces."""
-        if self.negative is not None and other.negative is not None:
-            return self.negative != other.negative
-        return self.sign != other.sign
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +110,7 @@ class StationaryForm:
 
     def _held(self, closed: np.ndarray) -> HeldPoint | None:
         matrix, right = self.equations(closed)
-        solve = _solver(matrix)
+        solve = regular_solver(matrix)
         if solve is None:
             return None
         x = solve(right)
@@ -172,10 +134,13 @@ class StationaryForm:
 
     def largest(self, y: np.ndarray, forces: np.ndarray) -> tuple[float, float]:
         """The largest terms of the balance of forces and of the gaps, which say what round-off is."""
-        terms = np.abs(self.stiffness) @ np.abs(y) + np.abs(self.load) + np.abs(self.force) @ np.abs(forces)
-        force = max(terms.max(initial=0.0), np.abs(forces).max(initial=0.0))
         gap = (np.abs(self.normal).T @ np.abs(y) + np.abs(self.gap)).max(initial=0.0)
-        return max(float(force), self.reference) or 1.0, float(gap) or 1.0
+        return max(self.largest_force(y, forces), self.reference) or 1.0, float(gap) or 1.0
+
+    def largest_force(self, y: np.ndarray, forces: np.ndarray) -> float:
+        """The largest term of the balance of forces."""
+        terms = np.abs(self.stiffness) @ np.abs(y) + np.abs(self.load) + np.abs(self.force) @ np.abs(forces)
+        return float(max(terms.max(initial=0.0), np.abs(forces).max(initial=0.0)))
 
     def residual(self, y: np.ndarray, forces: np.ndarray) -> float:
         """Error of balance, and of 0 ≤ λ ⟂ g ≥ 0, relative to the largest forces and gaps that occur."""
@@ -201,7 +166,25 @@ class StationaryForm:
     def orientation(self, closed: np.ndarray) -> Orientation:
         """On which side of the singular points of its equations the state with the contacts ``closed`` (c,) is."""
         sign = int(np.linalg.slogdet(self.equations(closed)[0])[0])
-        return Orientation(sign, self.negative(closed) if self.symmetric else None)
+        return Orientation(sign, self.negative(closed) if self.symmetric else None, self.force_scale)
+
+    def regularity(self, closed: np.ndarray, since: Orientation) -> float:
+        """A smooth function of the parameter that is positive where the orientation is that of ``since``: of the
+        stiffnesses next to zero the one that passes it, or the smallest singular value with its sign."""
+        unit = self.force_scale / since.size
+        if since.negative is None or not self.symmetric:
+            matrix = self.equations(closed)[0]
+            matrix[: self.size, : self.size] *= unit
+            return since.sign * signed_distance(matrix)
+        values, count = unit * self.stiffnesses(closed), since.negative
+        return float(min([*values[count : count + 1], *-values[max(count - 1, 0) : count]], default=1.0))
+
+    def crossing(self, closed: np.ndarray) -> np.ndarray:
+        """Changes (c,) of forces of closed and of gaps of open contacts along what branches off at a singular point."""
+        mode = np.linalg.svd(self.equations(closed)[0])[2][-1]
+        forces = np.zeros(len(self.gap))
+        forces[closed] = mode[self.size :]
+        return np.where(closed, forces, self.normal.T @ mode[: self.size])
 
     def stiffnesses(self, closed: np.ndarray) -> np.ndarray:
         """Eigenvalues of the stiffness in the directions that keep the contacts ``closed`` (c,), real ones, rising."""
@@ -249,6 +232,15 @@ class StationaryForm:
             least = float(np.linalg.eigvalsh(0.5 * (self.stiffness + self.stiffness.T))[0])
         return 0.0 if abs(least) <= _ROUND_OFF * self.size else least
 
+    @property
+    def monotone(self) -> bool:
+        """Whether K is positive definite: then there is one state, which any solver finds."""
+        return self.least_stiffness > 0.0
+
+    def reach(self, point: HeldPoint) -> float:
+        """The size of positions and gaps at a point."""
+        return max(self.largest(point.y, point.forces)[1], float(np.abs(point.y).max(initial=0.0)))
+
     @cached_property
     def convex(self) -> bool:
         """Whether the state minimises a convex energy, or solves a monotone problem."""
@@ -265,7 +257,7 @@ class StationaryForm:
         """K⁻¹ (F, f) (r, c + 1); None if K is singular or nearly so."""
         if self.size == 0:
             return np.zeros((0, len(self.gap) + 1))
-        solve = _solver(self.stiffness, _CONDENSED)
+        solve = regular_solver(self.stiffness, _CONDENSED)
         return None if solve is None else solve(np.column_stack([self.force, self.load]))
 
     def condensed(self, names: tuple[str, ...]) -> LinearComplementarity | None:
@@ -299,31 +291,6 @@ class StationaryForm:
         forces = np.zeros(len(self.gap))
         forces[closed] = x[self.size :]
         return self.point(x[: self.size], forces, closed)
-
-
-def _solver(matrix: np.ndarray, singular: float = _SINGULAR) -> Callable[[np.ndarray], np.ndarray] | None:
-    """Solves with a square matrix, scaled by rows and columns; None if it is singular."""
-    if len(matrix) == 0:
-        return lambda right: right
-    row = np.abs(matrix).max(axis=1)
-    if not np.all(row > 0.0):
-        return None
-    column = np.abs(matrix / row[:, None]).max(axis=0)
-    if not np.all(column > 0.0):
-        return None
-    scaled = matrix / row[:, None] / column
-    factors, pivots, fault = dgetrf(scaled)
-    if fault:
-        return None
-    reciprocal, _ = dgecon(factors, np.abs(scaled).sum(axis=0).max())
-    if not reciprocal > singular:
-        return None
-
-    def solve(right: np.ndarray) -> np.ndarray:
-        answer, _ = dgetrs(factors, pivots, (right.T / row).T)
-        return (answer.T / column).T
-
-    return solve
 
 
 def _null_space(columns: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from klapper.analysis.force_range import force_range
-from klapper.analysis.stationary_form import HeldPoint, StationaryForm
+from klapper.analysis.stationary_form import StationaryForm
 from klapper.analysis.stationary_problem import StationaryProblem
 from klapper.analysis.stationary_state import NoStationaryState, StationaryState
 from klapper.analysis.unbalanced import moves_freely, why_none
@@ -26,6 +26,7 @@ from klapper.complementarity import (
     enumerate_solutions,
     solve,
 )
+from klapper.complementarity.basis_point import HeldPoint
 from klapper.counting import counted
 from klapper.mechanics.errors import InvalidModel
 from klapper.mechanics.linear_system import LinearSystem

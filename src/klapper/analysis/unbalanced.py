@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linprog
 
-from klapper.analysis.stationary_form import HeldPoint
 from klapper.analysis.stationary_problem import StationaryProblem
+from klapper.complementarity.basis_point import HeldPoint
 
 _CERTAIN = 1e-9
 

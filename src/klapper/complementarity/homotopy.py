@@ -3,33 +3,36 @@
     0 ≤ x ⟂ A(s) x + b(s) ≥ 0
 
 While the set of closed contacts stays, x(s) is given by linear equations. Where a force or a gap reaches zero,
-that pair is exchanged and the branch goes on, forwards or, at a fold, backwards. Where the equations become
-singular the branch is lost; Lemke, started from the last basis, then looks for another one. This is the procedure that
-Waltersberger & Wauer (2005) found to work above the critical speed, where A is not positive definite and solutions
-are neither certain nor unique.
+that pair is exchanged and the branch goes on, forwards or, at a fold, backwards. Where the solution grows without bound
+the branch is lost; Lemke, started from the last basis, then looks for another one: see
+:mod:`klapper.complementarity.basis_path`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
+from klapper.algebra import StepRefused
+from klapper.complementarity.basis_path import BasisPath, PathKind
+from klapper.complementarity.basis_point import HeldPoint, Orientation, regular_solver, signed_distance
 from klapper.complementarity.checking import as_vector
 from klapper.complementarity.convert import Conversion, as_linear
 from klapper.complementarity.dense import dense
 from klapper.complementarity.dispatch import solve
-from klapper.complementarity.errors import ComplementarityError, InvalidProblem
-from klapper.complementarity.lemke import Lemke
-from klapper.complementarity.problem import LinearComplementarity, linear_residuals
+from klapper.complementarity.errors import InvalidProblem
+from klapper.complementarity.problem import LinearComplementarity
 from klapper.counting import counted
 
 EventKind = Literal["closes", "opens", "fold", "critical", "lost", "resumed", "end"]
-ROUND_OFF = 1e-10
 MAX_SHOWN = 20
-SMALLEST_STEP = 1e-7
+_ROUND_OFF = 1e-9  # residual that is always allowed
+_TINY = float(np.finfo(float).tiny)
+_KEPT = 64  # problems kept in memory
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ class SolutionBranch:
 
     >>> branch = follow(lambda s: LinearComplementarity([[2.0]], [1.0 - s]), 0.0, 3.0, steps=3)
     >>> print(branch)
-    5 solutions on 1 branch, from 0
+    8 solutions on 1 branch, from 0
       1: x0 closes
       3: end
     >>> float(branch.parameter[-1]), branch.x[-1].round(12).tolist(), branch.closed[-1].tolist()
@@ -86,6 +89,12 @@ class SolutionBranch:
     closed: np.ndarray
     number: np.ndarray
     events: tuple[BranchEvent, ...]
+
+    @property
+    def ended(self) -> str:
+        """Why the branch ended, in a sentence."""
+        last = self.events[-1]
+        return last.name or f"the parameter has reached {last.parameter:.8g}"
 
     @property
     def folds(self) -> np.ndarray:
@@ -114,9 +123,9 @@ def follow(
 
     ``family`` returns a linear problem for a parameter value s of any unit (or anything ``as_linear`` accepts);
     ``first`` is a solution x (n,) at ``start`` (default: what :func:`solve` finds), ``tolerance`` the allowed residual
-    of every solution, dimensionless. Step length is (end − start) / steps; changes of contact are located to round-off
-    between the steps. A branch that folds is followed back, at most to ``start``; with ``at_fold="jump"`` it is left
-    there, as a structure would whose speed is raised further, and another branch is looked for.
+    of every solution, dimensionless. Steps are at most (end − start) / steps long; changes of contact are located to
+    round-off between them. A branch that folds is followed back, at most to ``start``; with ``at_fold="jump"`` it is
+    left there, as a structure would whose speed is raised further, and another branch is looked for.
 
     >>> branch = follow(lambda s: LinearComplementarity([[-1.0]], [s]), 1.0, -1.0, first=[0.0])
     >>> [event.kind for event in branch.events], branch.folds.round(12).tolist()
@@ -128,257 +137,213 @@ def follow(
         )
     if at_fold not in ("turn", "jump"):
         raise InvalidProblem(f"at_fold is {at_fold!r}; allowed are 'turn' and 'jump'.")
-    return _Tracer(family, float(start), float(end), steps, at_fold == "jump", tolerance).trace(first)
+    problems = _Problems(family, max(tolerance, _ROUND_OFF))
+    path = BasisPath(problems, float(start), float(end), int(steps), at_fold == "jump")
+    lost = path.begin(problems.first(float(start), first, tolerance))
+    if lost:
+        raise InvalidProblem(
+            f"first is not a solution of the problem at start, or its basis is singular: {lost}."
+        )
+    path.follow()
+    if path.interrupted:
+        raise KeyboardInterrupt
+    parameter, x, y, closed, number = zip(*problems.kept, strict=True)
+    events = tuple(_event(*event) for event in path.events if event[0] in _KINDS)
+    return SolutionBranch(
+        np.array(parameter), np.array(x), np.array(y), np.array(closed), np.array(number), events
+    )
 
 
-class _Tracer:
-    """The state of one pursuit: parameter, basis, direction, and what was recorded."""
+_KINDS: dict[PathKind, EventKind] = {
+    "closes": "closes",
+    "loads": "closes",
+    "opens": "opens",
+    "unloads": "opens",
+    "fold": "fold",
+    "branching": "critical",
+    "lost": "lost",
+    "resumed": "resumed",
+    "end": "end",
+}
+"""Kinds of events here by those of a path: of a contact only its force is told, and of a pole that the branch is
+lost there."""
 
-    def __init__(
-        self, family: Any, start: float, end: float, steps: int, jump: bool, tolerance: float
-    ) -> None:
-        self.family = family
-        self.start, self.end = start, end
-        self.length = (end - start) / steps
-        self.step = self.length
-        self.limit = 20 * steps + 1000
-        self.jump = jump
-        self.tolerance = tolerance
-        self.direction = 1.0
-        self.branch = 0
-        self.closed: Any = None
-        self.points: list[tuple[float, np.ndarray, np.ndarray, np.ndarray, int, tuple[str, ...]]] = []
-        self.events: list[BranchEvent] = []
 
-    def conversion(self, s: float) -> Conversion[LinearComplementarity] | None:
-        """The linear problem at s with the way back, or None where there is none (exactly at a critical speed)."""
+def _event(kind: PathKind, s: float, name: str) -> BranchEvent:
+    return BranchEvent(_KINDS[kind], s, "" if kind == "branching" else name)
+
+
+@dataclass(eq=False)
+class _Problems:
+    """Linear problems over a parameter, and the solutions kept: parameter, x, y, closed, number of the branch."""
+
+    poles = True
+    word = "solution"
+
+    family: Callable[[float], Any]
+    tolerance: float
+    kept: list[tuple[float, np.ndarray, np.ndarray, np.ndarray, int]] = field(default_factory=list)
+    size: int | None = None
+    forms: dict[float, _LinearForm] = field(default_factory=dict)
+    force: float = 0.0  # the largest one of the last solution
+    terms: Any = 0.0  # (n,) the terms of its rows
+
+    def form(self, s: float) -> _LinearForm:
+        if s not in self.forms:
+            if len(self.forms) >= _KEPT:
+                del self.forms[next(iter(self.forms))]
+            self.forms[s] = self._form(s)
+        return self.forms[s]
+
+    def _form(self, s: float) -> _LinearForm:
         try:
             with np.errstate(all="ignore"):
-                found = as_linear(self.family(s))
-        except (ZeroDivisionError, FloatingPointError, np.linalg.LinAlgError, InvalidProblem):
-            return None
-        return found if self.closed is None or found.problem.size == len(self.closed) else None
+                conversion = as_linear(self.family(s))
+        except (ZeroDivisionError, FloatingPointError, np.linalg.LinAlgError, InvalidProblem) as error:
+            raise StepRefused(f"there is no problem at {s:.6g} ({error})") from None
+        self.size = self.size or conversion.problem.size
+        if not (
+            np.isfinite(dense(conversion.problem.matrix)).all()
+            and np.isfinite(conversion.problem.offset).all()
+        ):
+            raise StepRefused(f"the problem at {s:.6g} is not finite")
+        if conversion.problem.size != self.size:
+            raise StepRefused(
+                f"the problem at {s:.6g} has {conversion.problem.size} unknowns, not {self.size}"
+            )
+        return _LinearForm(conversion, self.force, self.terms)
 
-    def problem(self, s: float) -> LinearComplementarity | None:
-        found = self.conversion(s)
-        return None if found is None else found.problem
-
-    def trace(self, first: Any) -> SolutionBranch:
-        conversion = as_linear(self.family(self.start))
-        if first is None:
-            x = solve(conversion.problem, tolerance=self.tolerance).x
+    def first(self, start: float, given: Any, tolerance: float) -> HeldPoint:
+        """The solution to begin with, as given or as found."""
+        conversion = as_linear(self.family(start))
+        self.size = conversion.problem.size
+        if given is None:
+            x = solve(conversion.problem, tolerance=tolerance).x
         else:
-            x = conversion.lift(as_vector(first, "first", self.family(self.start).size))
-        self.s, self.closed = self.start, x > 0
-        if not conversion.problem.residuals(x).worst <= self.tolerance or not self.record(self.start):
+            x = conversion.lift(as_vector(given, "first", self.family(start).size))
+        if not conversion.problem.residuals(x).worst <= tolerance:
             raise InvalidProblem("first is not a solution of the problem at start, or its basis is singular.")
-        while len(self.points) < self.limit:
-            if not self.advance():
-                break
-        parameter, xs, ys, closed, number, _ = zip(*self.points, strict=True)
-        return SolutionBranch(
-            np.array(parameter),
-            np.array(xs),
-            np.array(ys),
-            np.array(closed),
-            np.array(number),
-            tuple(self.events),
+        return self.form(start).point(x, x > 0.0)
+
+    def names(self, s: float) -> tuple[str, ...]:
+        return self.form(s).problem.names
+
+    def course(self, point: HeldPoint) -> tuple[np.ndarray, ...]:
+        return point.forces, point.gaps
+
+    def keep(self, s: float, point: HeldPoint, number: int) -> str:
+        """Keep the solution at s if it satisfies the problem."""
+        form, x = self.form(s), np.maximum(point.forces, 0.0)
+        residual = form.residual(x)
+        if not residual <= self.tolerance:
+            return f"the residual {residual:.1e} exceeds {self.tolerance:.0e}; badly conditioned"
+        self.force, self.terms = form.own(x)
+        original, own = self.family(s), form.conversion.recover(x)
+        self.kept.append((s, own, original.image(own), point.closed.copy(), number))
+        return ""
+
+    def passed(self, left: float, right: float) -> tuple[tuple[float, str], ...]:
+        return ()
+
+    def growing(self, s: float, change: np.ndarray) -> str:
+        return ""
+
+
+@dataclass(frozen=True, eq=False)
+class _LinearForm:
+    """A linear problem as a path along its bases needs it; ``force`` and ``terms`` (n,) are those of a solution nearby,
+    against which those that vanish are judged."""
+
+    conversion: Conversion[LinearComplementarity]
+    force: float
+    terms: Any
+
+    @cached_property
+    def problem(self) -> LinearComplementarity:
+        return self.conversion.problem
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        return dense(self.problem.matrix)
+
+    @cached_property
+    def monotone(self) -> bool:
+        """Whether A is positive definite to round-off."""
+        least = np.linalg.eigvalsh(0.5 * (self.matrix + self.matrix.T)).min(initial=np.inf)
+        return bool(least > 1e-12 * np.abs(self.matrix).max(initial=0.0))
+
+    def largest(self, x: np.ndarray) -> tuple[float, np.ndarray]:
+        """The largest force and the terms (n,) of the rows, here or at the last solution."""
+        force, terms = self.own(x)
+        return max(force, self.force), np.maximum(terms, self.terms)
+
+    def own(self, x: np.ndarray) -> tuple[float, np.ndarray]:
+        """The largest force and the terms (n,) of the rows."""
+        return float(np.abs(x).max(initial=0.0)), np.abs(self.problem.offset) + np.abs(self.matrix) @ np.abs(
+            x
         )
 
-    def advance(self) -> bool:
-        """One step, or one event; False at the end of the range."""
-        last = self.end if self.direction > 0 else self.start
-        if abs(self.s - last) <= 1e-14 * (abs(self.start) + abs(self.end)):
-            note = "" if self.direction > 0 else "back at the start"
-            self.events.append(BranchEvent("end", self.s, note))
-            return False
-        target = self.s + self.direction * self.step
-        if (target - last) * np.sign(self.end - self.start) * self.direction >= 0:
-            target = last
-        if self.problem(target) is None and target != last:  # exactly on a critical value
-            target -= 1e-3 * (target - self.s)
-        if not self.smooth(target):
-            if abs(self.step) > SMALLEST_STEP * abs(self.length):
-                self.step *= 0.5
-                return True
-            return self.lose(target)
-        self.step = np.sign(self.length) * min(2.0 * abs(self.step), abs(self.length))
-        if self.admissible(target, self.closed) and self.same_side(target):
-            self.s = target
-            if self.record(target):
-                return True
-        return self.exchange(target)
+    def reach(self, point: HeldPoint) -> float:
+        """The largest force, or the least one that would change a row by the size of its terms."""
+        force, terms = self.largest(point.forces)
+        rows = np.abs(self.matrix).max(axis=1, initial=0.0)
+        needed = terms[rows > 0.0] / rows[rows > 0.0]
+        return max(force, float(needed.min(initial=np.inf)) if len(needed) else 0.0)
 
-    def smooth(self, target: float) -> bool:
-        """Whether forces and gaps halfway are near the mean of both ends: no pole lies in between."""
-        middle = 0.5 * (self.s + target)
-        if self.problem(middle) is None:
-            middle += 1e-3 * (target - self.s)
-        values = [self.margins(s, self.closed) for s in (self.s, middle, target)]
-        if any(value is None for value in values):
-            return False
-        low, half, high = (value[0] for value in values if value is not None)
-        size = np.maximum(np.maximum(np.abs(low), np.abs(half)), np.abs(high))
-        return bool(np.all(np.abs(half - 0.5 * (low + high)) <= 0.25 * size))
+    def residual(self, x: np.ndarray) -> float:
+        """Error of 0 ≤ x ⟂ A x + b ≥ 0, relative to the largest forces and terms."""
+        force, terms = self.largest(x)
+        gaps = self.matrix @ x + self.problem.offset
+        pairs = np.minimum(x / (force or 1.0), gaps / np.where(terms > 0.0, terms, 1.0))
+        return float(np.abs(pairs).max(initial=0.0))
 
-    def margins(self, s: float, closed: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """Forces of closed and gaps of open contacts (n,), and the size of the terms they are made of; None if
-        singular."""
-        problem = self.problem(s)
-        x = self.point(s, closed)
-        if problem is None or x is None:
-            return None
-        matrix = dense(problem.matrix)
-        size = np.abs(problem.offset) + np.abs(matrix) @ np.abs(x)
-        force_size = np.abs(x).max(initial=0.0)
-        return np.where(closed, x, matrix @ x + problem.offset), np.where(closed, force_size, size)
+    @cached_property
+    def _points(self) -> dict[bytes, HeldPoint | None]:
+        return {}
 
-    def admissible(self, s: float, closed: np.ndarray) -> bool:
-        found = self.margins(s, closed)
-        return found is not None and bool(np.all(found[0] >= -ROUND_OFF * found[1]))
+    def held(self, closed: np.ndarray) -> HeldPoint | None:
+        key = closed.tobytes()
+        if key not in self._points:
+            self._points[key] = self._held(closed)
+        return self._points[key]
 
-    def point(self, s: float, closed: np.ndarray) -> np.ndarray | None:
-        problem = self.problem(s)
-        if problem is None:
-            return None
-        x = np.zeros(problem.size)
-        block = dense(problem.matrix)[np.ix_(closed, closed)]
-        try:
-            x[closed] = np.linalg.solve(block, -problem.offset[closed])
-        except np.linalg.LinAlgError:
-            return None
-        return x if np.isfinite(x).all() else None
+    def _held(self, closed: np.ndarray) -> HeldPoint | None:
+        x = np.zeros(len(closed))
+        with np.errstate(all="ignore"):
+            solver = regular_solver(self._block(closed))
+            if solver is None:
+                return None
+            x[closed] = solver(-self.problem.offset[closed])
+        point = self.point(x, closed)
+        finite = np.isfinite(point.margins).all() and np.isfinite(point.sizes).all()
+        return point if finite else None
 
-    def orientation(self, s: float) -> float:
-        """Sign of the determinant of the closed contacts' block; zero where it is singular."""
-        problem = self.problem(s)
-        if problem is None:
-            return 0.0
-        return float(np.linalg.slogdet(dense(problem.matrix)[np.ix_(self.closed, self.closed)])[0])
+    def point(self, x: np.ndarray, closed: np.ndarray) -> HeldPoint:
+        """Forces (n,) with what follows from them."""
+        gaps = self.matrix @ x + self.problem.offset
+        force, terms = self.largest(x)
+        return HeldPoint(x, x, gaps, closed, np.where(closed, x, gaps), np.where(closed, force, terms))
 
-    def same_side(self, target: float) -> bool:
-        """Whether x stays bounded on the way to the target; a change of orientation on the way is reported."""
-        if self.orientation(self.s) == self.orientation(target):
-            return True
-        critical = self.singular_point(target)
-        before = self.points[-2][0] if len(self.points) > 1 else self.s
-        ends = [self.point(s, self.closed) for s in (before, target)]
-        beside = [self.point(critical + step * (target - self.s), self.closed) for step in (-1e-6, 1e-6)]
-        sizes = [np.inf if x is None else float(np.abs(x).max(initial=0.0)) for x in (*ends, *beside)]
-        if max(sizes[2:]) > 1e3 * max(sizes[:2]):
-            return False
-        self.events.append(BranchEvent("critical", critical))
-        return True
+    def _block(self, closed: np.ndarray) -> np.ndarray:
+        return self.matrix[np.ix_(closed, closed)]
 
-    def singular_point(self, target: float) -> float:
-        """Where the determinant of the closed contacts' block changes its sign."""
-        low, high, sign = self.s, target, self.orientation(self.s)
-        for _ in range(80):
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if self.orientation(middle) == sign else (low, middle)
-        return 0.5 * (low + high)
+    def orientation(self, closed: np.ndarray) -> Orientation:
+        block = self._block(closed)
+        size = float(np.abs(block).max(initial=0.0)) or 1.0
+        return Orientation(int(np.linalg.slogdet(block)[0]), None, size)
 
-    def exchange(self, target: float) -> bool:
-        """Go to the first contacts that change before the target and exchange them; otherwise the branch is lost."""
-        crossings = self.first_crossings(target)
-        if not crossings:
-            return self.lose(target)
-        self.s = crossings[0][0]
-        together = [i for _, i in crossings]
-        names = self.points[-1][5]
-        self.record(self.s)
-        ahead = 1e-7 * self.length * self.direction
-        for group in [together] if len(together) == 1 else [together, *([i] for i in together)]:
-            other = self.closed.copy()
-            other[group] = ~other[group]
-            for sign in (1.0, -1.0):
-                if not self.admissible(self.s + sign * ahead, other):
-                    continue
-                kinds: list[EventKind] = ["closes" if other[i] else "opens" for i in group]
-                self.events += [
-                    BranchEvent(kind, self.s, names[i]) for kind, i in zip(kinds, group, strict=True)
-                ]
-                self.closed = other
-                if sign > 0:
-                    return True
-                self.events.append(BranchEvent("fold", self.s, names[group[0]]))
-                if self.jump:
-                    return self.resume(self.s, ahead, "it turns back")
-                self.direction = -self.direction
-                return True
-        return self.resume(self.s, ahead)
+    def regularity(self, closed: np.ndarray, since: Orientation) -> float:
+        """Zero also where the block has a pole."""
+        block = self._block(closed) / since.size
+        size = float(np.linalg.norm(block, 2)) if block.size else 1.0
+        distance = signed_distance(block)
+        return since.sign * float(np.copysign(min(abs(distance), 1.0 / max(size, _TINY)), distance))
 
-    def first_crossings(self, target: float) -> list[tuple[float, int]]:
-        """Nearest parameter at which margins pass through zero (not through infinity), with their indices."""
-        here, there = self.margins(self.s, self.closed), self.margins(target, self.closed)
-        if here is None or there is None:
-            return []
-        size = np.maximum(here[1], there[1])
-        found: list[tuple[float, int]] = []
-        for i in np.flatnonzero(there[0] < -ROUND_OFF * there[1]):
-            touching = here[0][i] <= ROUND_OFF * here[1][i]
-            root = self.s if touching else self.zero_of_margin(int(i), target, size[i])
-            if root is not None:
-                found.append((root, int(i)))
-        found.sort(key=lambda crossing: abs(crossing[0] - self.s))
-        return [crossing for crossing in found if abs(crossing[0] - found[0][0]) <= 1e-9 * abs(self.length)]
+    def crossing(self, closed: np.ndarray) -> np.ndarray:
+        forces = np.zeros(len(closed))
+        if closed.any():
+            forces[closed] = np.linalg.svd(self._block(closed))[2][-1]
+        return np.where(closed, forces, self.matrix @ forces)
 
-    def zero_of_margin(self, i: int, target: float, size: float) -> float | None:
-        """Bisection; None if the margin is not small where it changes its sign (a pole)."""
-        low, high = self.s, target
-        value = np.inf
-        for _ in range(90):
-            middle = 0.5 * (low + high)
-            found = self.margins(middle, self.closed)
-            if found is not None and found[0][i] >= 0:
-                low, value = middle, found[0][i]
-            else:
-                high = middle
-        return low if value <= 1e-6 * size else None
-
-    def lose(self, target: float) -> bool:
-        if self.orientation(self.s) != self.orientation(target):
-            self.s = self.singular_point(target)
-        self.step = self.length
-        return self.resume(self.s, 1e-6 * self.length * self.direction, "forces or gaps grow without bound")
-
-    def resume(self, s: float, ahead: float, reason: str = "no basis continues it") -> bool:
-        """Look beyond a lost point with Lemke from the last basis, then with every solver, in growing steps."""
-        self.events.append(BranchEvent("lost", s, reason))
-        last = self.end if self.direction > 0 else self.start
-        while abs(ahead) <= abs(last - s):
-            problem = self.problem(s + ahead)
-            solvers: tuple[str | Lemke, ...] = (Lemke(basis=self.closed), "auto")
-            for solver in solvers if problem is not None else ():
-                assert problem is not None
-                try:
-                    x = solve(problem, solver, tolerance=self.tolerance).x
-                except ComplementarityError:
-                    continue
-                self.s, self.closed = s + ahead, x > 0
-                self.branch += 1
-                if self.record(self.s):
-                    self.events.append(BranchEvent("resumed", self.s))
-                    return True
-                self.branch -= 1
-            ahead = ahead + self.direction * self.length if abs(ahead) >= abs(self.length) else 4.0 * ahead
-        self.events.append(BranchEvent("end", s, "no solution was found beyond"))
-        return False
-
-    def record(self, s: float) -> bool:
-        """Keep the solution at s if it satisfies the problem."""
-        problem = self.problem(s)
-        x = self.point(s, self.closed)
-        if problem is None or x is None:
-            return False
-        x = np.maximum(x, 0.0)
-        free = np.zeros(problem.size, dtype=bool)
-        if not linear_residuals(problem.matrix, problem.offset, x, free).natural_map <= max(
-            self.tolerance, ROUND_OFF * 10
-        ):
-            return False
-        original, conversion = self.family(s), self.conversion(s)
-        assert conversion is not None
-        point = conversion.recover(x)
-        self.points.append((s, point, original.image(point), self.closed.copy(), self.branch, problem.names))
-        return True
+    def condensed(self, names: tuple[str, ...]) -> LinearComplementarity:
+        return self.problem

@@ -63,6 +63,11 @@ class HarmonicCurve(Shown):
         return tuple(found)
 
     @property
+    def events(self) -> tuple[HarmonicResponse, ...]:
+        """What happens on the curve: its folds."""
+        return self.folds
+
+    @property
     def ended(self) -> str:
         """Why the curve ended, in a sentence."""
         return {

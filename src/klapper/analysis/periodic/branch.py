@@ -91,6 +91,11 @@ class PeriodicBranch(Shown):
     def __len__(self) -> int:
         return len(self.parameters)
 
+    @property
+    def events(self) -> tuple[Bifurcation, ...]:
+        """What happens on the branch: its bifurcations and changes of the sequence of events."""
+        return self.bifurcations
+
     @cached_property
     def multipliers(self) -> np.ndarray:
         """(k, 2n), complex, the largest first."""

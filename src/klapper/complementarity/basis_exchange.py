@@ -1,4 +1,4 @@
-"""How a branch of stationary states goes on where contacts change.
+"""How a path of solutions goes on where contacts change.
 
 At such a place some contacts are on the verge: neither force nor gap. With each choice of those that are closed from
 there on, the equations give a way on; it counts if the forces and gaps on the verge do not become negative. Ahead of a
@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from klapper.analysis.stationary_form import HeldPoint, StationaryForm
-from klapper.complementarity import ComplementarityError, Lemke, solve
+from klapper.complementarity.basis_point import BasisForm, HeldPoint
+from klapper.complementarity.dispatch import solve
+from klapper.complementarity.errors import ComplementarityError
+from klapper.complementarity.lemke import Lemke
 
 ADMISSIBLE = 2e-11  # of the largest: by how much forces and gaps may be negative
 VERGE = 1e-8  # of the largest: forces and gaps up to this are on the verge
@@ -28,18 +30,27 @@ _TOGETHER = 6  # contacts on the verge of which all choices are tried
 class Exchange:
     """The ways that lead on from one state.
 
-    ``form(s)`` gives the equations at a parameter; ``point`` is the state at ``place``, held by its closed contacts
+    ``form(s)`` gives the equations at a parameter; ``point`` is the state at ``place``, held by its closed contacts;
+    ``contact``    is the number of one that is known to change there
     """
 
     def __init__(
-        self, form: Callable[[float], StationaryForm], names: tuple[str, ...], place: float, point: HeldPoint
+        self,
+        form: Callable[[float], BasisForm],
+        names: tuple[str, ...],
+        place: float,
+        point: HeldPoint,
+        contact: int | None = None,
     ) -> None:
         self.form, self.names, self.place, self.point = form, names, place, point
-        self.verge = np.flatnonzero(point.margins <= VERGE * point.sizes)
+        on_verge = point.margins <= VERGE * point.sizes
+        if contact is not None:
+            on_verge[contact] = True
+        self.verge = np.flatnonzero(on_verge)
 
     def ahead(self, s: float) -> list[HeldPoint]:
         """States at s, beyond the place, on the ways that lead on; of each way one."""
-        if self.form(s).least_stiffness > 0.0:
+        if self.form(s).monotone:
             found = solved(self.form(s), self.names, self.point.closed, "auto")
             if found is not None:
                 return [found]
@@ -86,10 +97,10 @@ class Exchange:
 
     @property
     def _size(self) -> float:
-        return length_of(self.form(self.place), self.point)
+        return self.form(self.place).reach(self.point)
 
 
-def solved(form: StationaryForm, names: tuple[str, ...], closed: np.ndarray, solver: Any) -> HeldPoint | None:
+def solved(form: BasisForm, names: tuple[str, ...], closed: np.ndarray, solver: Any) -> HeldPoint | None:
     """An admissible state found by a solver that starts from the contacts ``closed`` (c,); None if it finds none."""
     condensed = form.condensed(names)
     if condensed is None:
@@ -105,8 +116,3 @@ def solved(form: StationaryForm, names: tuple[str, ...], closed: np.ndarray, sol
 def touches(point: HeldPoint) -> np.ndarray:
     """Which contacts (c,) are closed, loaded or not."""
     return point.closed | (point.gaps <= 10 * ADMISSIBLE * point.sizes)
-
-
-def length_of(form: StationaryForm, point: HeldPoint) -> float:
-    """The size of positions and gaps at a point."""
-    return max(form.largest(point.y, point.forces)[1], float(np.abs(point.y).max(initial=0.0)))

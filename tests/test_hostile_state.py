@@ -86,6 +86,10 @@ EVERY = {
     "a count that is none": as_value("samples", "many"),
     "numbers that are no JSON": as_value("statistics", "{"),
 }
+LENGTHS = {
+    f"a next step of {length:g} s": as_array("memory", np.array([length, 2e-3]))
+    for length in (0.0, -1.0, 1e-300, 1e300)
+}
 PHASES = {
     "a memory without end": as_array("memory", np.zeros(3)),
     "a memory of very many events": as_array("memory", lambda a: np.r_[a[:5], 1e15, a[6:]]),
@@ -98,12 +102,15 @@ PHASES = {
 
 @pytest.mark.parametrize(
     ("scheme", "what"),
-    [*(("adaptive", what) for what in EVERY), *(("event-driven", what) for what in {**EVERY, **PHASES})],
+    [
+        *(("adaptive", what) for what in {**EVERY, **LENGTHS}),
+        *(("event-driven", what) for what in {**EVERY, **PHASES}),
+    ],
 )
 def test_a_state_that_is_none_is_refused(scheme: str, what: str, interrupted: Path, tmp_path: Path) -> None:
     folder = tmp_path / "case"
     shutil.copytree(interrupted / scheme, folder)
-    with_entries(folder, {**EVERY, **PHASES}[what])
+    with_entries(folder, {**EVERY, **PHASES, **LENGTHS}[what])
     with pytest.raises(ResultsError, match="holds no state from which this run can go on") as refused:
         gone_on(folder)
     assert "\n" not in str(refused.value)

@@ -37,6 +37,12 @@ class AccurateSteps(EqualSteps):
         if self.accuracy is not None:
             number(self.accuracy, "accuracy", "numbers above 0, in m, or None", above=0.0)
 
+    def require_memory(self, system: System, memory: np.ndarray) -> None:
+        super().require_memory(system, memory)
+        # ten times beyond the lengths that steps take: one that is next to nothing would never end
+        if self.accuracy is not None and not 0.1 * SMALLEST < memory[-2] / self.step_size < 10.0:
+            raise ValueError("memory holds a length of the next step that is none")
+
     def steps(self, system: System, until: float) -> int | None:
         return None if self.accuracy is not None else self.equal_steps(system, until)
 

@@ -15,6 +15,7 @@ which does not exist there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -243,9 +244,17 @@ class BasisPath:
         return _Course(self.family, self.closed, self.length, low, high, self.direction, groups)
 
     def _size(self, course: _Course, u: np.ndarray) -> np.ndarray:
-        """Sizes of what moves on a piece, by its begin; where that is as good as zero, by the change in one step."""
+        """Sizes of what moves on a piece, by its begin; where that is as good as zero, by the change in one step.
+
+        The change is that of the slope, and over the whole step where the slope is none: what grows with the square of
+        the parameter has none at zero, and is round-off there. Beside a pole the slope is steep.
+        """
         size, change = course.sizes(u), course.sizes(course.slope(self.here)) * self.length
-        size = np.where(size < _AT_POLE * change, change, size)
+        ahead, far = float(np.clip(self.here + self.direction * self.length, course.low, course.high)), change
+        with suppress(StepRefused):
+            far = np.maximum(change, course.sizes(course.value(ahead) - u))
+        flat = (change <= size) & (size < _AT_POLE * far)
+        size = np.where((size < _AT_POLE * change) | flat, far, size)
         return np.where(size > 0.0, size, 1.0)
 
     def _edges(

@@ -90,11 +90,7 @@ class Scenario:
 
     def verify(self) -> None:
         """Refuse what only the built model and its scheme show, such as parts that overlap at the start."""
-        from klapper.mechanics.system import check_start
-
         system, scheme = self.system(), self.scheme()
-        with self.place.at("model").naming():
-            check_start(system, penetration=getattr(system, "penetration", 1e-9))
         with self.place.at("scheme").naming():
             scheme.init(system)
 
